@@ -1,0 +1,55 @@
+# The two commands that a newcomer needs are `make demo` and `make test`. Each sets up a virtual environment once.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(CURDIR)/$(VENV)/bin
+PYTHONS ?= 3.10 3.11 3.12 3.13
+
+.PHONY: demo test lint types unit test-slow test-pythons bench clean
+
+demo: $(VENV)/.demo
+	rm -rf runs/demo
+	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent expert --out runs/demo/expert --no-table
+	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent random --out runs/demo/random --no-table
+	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random
+
+test: lint types unit
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+# In the checkout mypy would not see the folders that setup.cfg maps into the package, so it checks an installed copy.
+types: $(VENV)/.test
+	rm -rf build
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/installed .
+	cd build/installed && $(BIN)/mypy --config-file $(CURDIR)/setup.cfg --package textcraft_gym
+
+unit: $(VENV)/.test
+	$(BIN)/python -m pytest --numprocesses auto
+
+# What takes minutes: a hundred thousand random actions, and shortest plans against an independent solver.
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest --numprocesses auto -m slow
+
+# The tests on every supported Python that this machine has.
+test-pythons:
+	@for version in $(PYTHONS); do \
+		if python$$version -c '' 2>/dev/null; then \
+			$(MAKE) unit PYTHON=python$$version VENV=.venv-$$version || exit 1; \
+		else echo "skipped: no python$$version here"; fi; \
+	done
+
+bench: $(VENV)/.demo
+	$(BIN)/python benchmarks/textcraft.py
+
+$(VENV)/.demo: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf build runs .venv .venv-* *.egg-info

@@ -1,0 +1,130 @@
+"""The contract between an agent and whatever runs it.
+
+An agent is a generator over one episode. It yields requests (act, ask a model, begin again) and is sent the answers:
+an agent that calls another writes ``yield from``, and one loop can own one environment or many. When the episode
+ends, by the environment or by a bound on steps or calls, ``EpisodeOver`` is thrown at the yield: let it pass, or catch
+it to begin again. What an agent must remember stands in the generator's own variables, never on the agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+
+class Step(NamedTuple):
+    """What the environment answered; after a reset the reward is 0 and both ends are False."""
+
+    observation: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+class Completion(NamedTuple):
+    """What a model wrote, and the tokens it counted (``prompt_tokens``, ``completion_tokens``) if it did."""
+
+    text: str
+    usage: Mapping[str, int] = {}
+
+
+@dataclass(frozen=True)
+class Act:
+    """Play ``text`` in the environment; answered by a Step."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Have a model complete ``prompt``; answered by a Completion.
+
+    Attributes:
+        prompt: The text to go on from.
+        role: Which of the run's models answers, ``executor`` or ``planner``.
+        stop: Texts that end the completion, not part of it.
+        max_tokens: The most tokens to write.
+        temperature: 0 for the likeliest completion.
+        sample: Which sample, where the temperature is above 0.
+    """
+
+    prompt: str
+    role: str = "executor"
+    stop: tuple[str, ...] = ()
+    max_tokens: int = 256
+    temperature: float = 0.0
+    sample: int = 0
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Begin the same task with the same seed again; answered by the first Step. Spent steps and calls stay spent."""
+
+
+Request: TypeAlias = Act | Ask | Reset
+Routine: TypeAlias = Generator[Request, Any, bool | None]
+
+
+class Model(Protocol):
+    """Whatever completes text."""
+
+    def complete(
+        self, prompt: str, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+    ) -> Completion:
+        """Return the completion; see ``Ask`` for the arguments."""
+
+
+class EpisodeOver(Exception):
+    """Thrown into an agent when the episode has ended; ``step`` is the last one."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__("the episode is over")
+        self.step = step
+
+
+@dataclass
+class Play:
+    """One episode as its agent sees it: what happened, and how to ask for what comes next.
+
+    Attributes:
+        first: The answer to the reset.
+        seed: A number that differs from episode to episode and is the same in every repetition of one.
+        history: The actions of this trial with their answers, in order.
+    """
+
+    first: Step
+    seed: int = 0
+    history: list[tuple[str, Step]] = field(default_factory=list)
+
+    def act(self, text: str) -> Generator[Request, Any, Step]:
+        """Play ``text`` and return what the environment answers."""
+        step: Step = yield Act(text)
+        return step
+
+    def ask(
+        self,
+        prompt: str,
+        *,
+        role: str = "executor",
+        stop: tuple[str, ...] = (),
+        max_tokens: int = 256,
+        temperature: float = 0.0,
+        sample: int = 0,
+    ) -> Generator[Request, Any, Completion]:
+        """Return a model's completion of ``prompt``; see ``Ask`` for the arguments."""
+        completion: Completion = yield Ask(prompt, role, stop, max_tokens, temperature, sample)
+        return completion
+
+    def reset(self) -> Generator[Request, Any, Step]:
+        """Begin the task again and return the first step."""
+        step: Step = yield Reset()
+        return step
+
+
+class Agent(Protocol):
+    """Something that plays."""
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode and return whether it believes to have succeeded, or None if it does not say."""

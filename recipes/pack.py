@@ -1,0 +1,132 @@
+"""Where recipes come from: a data-pack folder, a zip, a game jar, or the compact bundle that the package carries.
+
+A data pack keeps ``data/<namespace>/recipes/<name>.json`` and ``data/<namespace>/tags/items/<name>.json`` (``recipe``
+and ``tags/item`` since Minecraft 1.21). A folder or an archive with plain ``recipes/`` and ``tags/`` is read too. The
+bundle is one folder with ``recipes.jsonl`` and ``tags.jsonl``: a line for each file of the pack, the same JSON with
+its ``id`` in front.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from textcraft_gym.recipes.recipe import RecipeError, qualified
+
+BUNDLED = Path(__file__).parent / "data"
+MAX_FILE_BYTES = 1 << 20
+
+_DATA_PACK = re.compile(
+    r"(?:.*/)?data/(?P<namespace>[^/]+)/(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
+)
+_PLAIN = re.compile(r"(?:.*/)?(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json")
+
+Kind = Literal["recipe", "tag"]
+
+
+class PackFile(NamedTuple):
+    """One JSON object of a pack and the file it stands in (for messages)."""
+
+    file: str
+    data: dict[str, Any]
+
+
+class Pack(NamedTuple):
+    """The recipes and item tags of one version of the game, by id, in the order of their ids."""
+
+    origin: str
+    recipes: dict[str, PackFile]
+    tags: dict[str, PackFile]
+
+
+def read_pack(path: str | Path | None = None) -> Pack:
+    """Read every recipe and item tag at ``path``, by default the bundled ones of Minecraft 1.16.5.
+
+    Raises:
+        RecipeError: If there is nothing to read, or a file is not what it should be.
+    """
+    place = BUNDLED if path is None else Path(path)
+    if (place / "recipes.jsonl").is_file():
+        return _assemble(place, _bundle_entries(place))
+    if place.is_dir():
+        names = [file.relative_to(place).as_posix() for file in place.rglob("*.json")]
+        return _assemble(place, _file_entries(names, lambda name: (place / name).read_bytes(), place))
+    if not place.is_file():
+        raise RecipeError(str(place), "no such file or folder")
+    if not zipfile.is_zipfile(place):
+        raise RecipeError(str(place), "expected a folder, a zip or a game jar")
+    with zipfile.ZipFile(place) as archive:
+        try:
+            return _assemble(place, _file_entries(archive.namelist(), lambda name: _unzip(archive, name, place), place))
+        except (zipfile.BadZipFile, OSError) as error:
+            raise RecipeError(str(place), f"a damaged archive: {error}") from error
+
+
+def write_bundle(pack: Pack, folder: str | Path) -> None:
+    """Write ``pack`` as ``recipes.jsonl`` and ``tags.jsonl``; the same facts always give the same bytes."""
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    for name, entries in (("recipes.jsonl", pack.recipes), ("tags.jsonl", pack.tags)):
+        lines = [json.dumps({"id": id} | entry.data, separators=(",", ":")) + "\n" for id, entry in entries.items()]
+        (place / name).write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+Entry = tuple[Kind, str, PackFile]
+
+
+def _assemble(place: Path, entries: Iterable[Entry]) -> Pack:
+    found: dict[Kind, dict[str, PackFile]] = {"recipe": {}, "tag": {}}
+    for kind, id, entry in entries:
+        if id in found[kind]:
+            raise RecipeError(entry.file, f"the {kind} {id} stands already in {found[kind][id].file}")
+        found[kind][id] = entry
+    if not found["recipe"]:
+        raise RecipeError(str(place), "no recipes here: expected data/<namespace>/recipes/*.json or recipes/*.json")
+    return Pack(str(place), dict(sorted(found["recipe"].items())), dict(sorted(found["tag"].items())))
+
+
+def _bundle_entries(place: Path) -> Iterator[Entry]:
+    kinds: tuple[tuple[Kind, str], ...] = (("recipe", "recipes.jsonl"), ("tag", "tags.jsonl"))
+    for kind, name in kinds:
+        file = place / name
+        if not file.is_file():
+            raise RecipeError(str(file), "no such file: a bundle has recipes.jsonl and tags.jsonl")
+        for number, line in enumerate(file.read_bytes().splitlines(), 1):
+            label = f"{file}:{number}"
+            data = _parse_json(label, line)
+            id = data.pop("id", None)
+            if not isinstance(id, str):
+                raise RecipeError(label, "a line of a bundle needs an id")
+            yield kind, id, PackFile(label, data)
+
+
+def _file_entries(names: Iterable[str], read: Callable[[str], bytes], place: Path) -> Iterator[Entry]:
+    names = list(names)
+    layout = _DATA_PACK if any(_DATA_PACK.fullmatch(name) for name in names) else _PLAIN
+    for name in sorted(names):
+        match = layout.fullmatch(name)
+        if match:
+            parts = match.groupdict()
+            id = qualified(f"{parts['namespace']}:{parts['name']}" if "namespace" in parts else parts["name"])
+            label = f"{place}/{name}"
+            yield "recipe" if parts["recipe"] else "tag", id, PackFile(label, _parse_json(label, read(name)))
+
+
+def _unzip(archive: zipfile.ZipFile, name: str, place: Path) -> bytes:
+    if archive.getinfo(name).file_size > MAX_FILE_BYTES:
+        raise RecipeError(f"{place}/{name}", f"larger than {MAX_FILE_BYTES} bytes")
+    return archive.read(name)
+
+
+def _parse_json(file: str, raw: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise RecipeError(file, f"not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise RecipeError(file, f"expected a JSON object, got {type(data).__name__}")
+    return data

@@ -1,0 +1,125 @@
+"""One crafting recipe, read from the JSON of a Minecraft data pack.
+
+The two shapes that count are ``minecraft:crafting_shaped`` and ``minecraft:crafting_shapeless``, in the spelling of
+Minecraft 1.14 to 1.20 (``{"item": ...}``) and in the later one (``"minecraft:stick"``, ``"#minecraft:planks"``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple, TypeAlias
+
+DEFAULT_NAMESPACE = "minecraft:"
+SHAPED, SHAPELESS = "minecraft:crafting_shaped", "minecraft:crafting_shapeless"
+
+Ingredient: TypeAlias = tuple[str, ...]
+"""What fills a slot: any one of these references, each an item id or ``#`` and a tag id."""
+
+
+class RecipeError(ValueError):
+    """A recipe or tag that cannot be used; the message names the file and the reason."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}: {reason}")
+
+
+class Slot(NamedTuple):
+    """One kind of ingredient and how many of it one craft takes."""
+
+    ingredient: Ingredient
+    amount: int
+
+
+class Recipe(NamedTuple):
+    """``slots`` make ``makes`` of the item ``output``. ``group`` is the recipe book's grouping, often empty."""
+
+    id: str
+    output: str
+    makes: int
+    group: str
+    slots: tuple[Slot, ...]
+
+
+def qualified(reference: str) -> str:
+    """Write out the default namespace: ``stick`` is ``minecraft:stick`` and ``#planks`` is ``#minecraft:planks``."""
+    if ":" in reference:
+        return reference
+    return f"#{DEFAULT_NAMESPACE}{reference[1:]}" if reference.startswith("#") else DEFAULT_NAMESPACE + reference
+
+
+def name_of(reference: str) -> str:
+    """Return the name a player reads: ``minecraft:oak_log`` is ``oak log``. Other namespaces stay in front."""
+    return reference.removeprefix("#").removeprefix(DEFAULT_NAMESPACE).replace("_", " ")
+
+
+def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
+    """Return the recipe that ``data`` describes, or None if it is not a crafting recipe (smelting, say).
+
+    Raises:
+        RecipeError: If it is one and its JSON is malformed.
+    """
+    kind = data.get("type")
+    if not isinstance(kind, str):
+        raise RecipeError(file, "a recipe needs a type")
+    shape = qualified(kind)
+    if shape not in (SHAPED, SHAPELESS):
+        return None
+    amounts = _shaped(file, data) if shape == SHAPED else _shapeless(file, data)
+    output, count = _result(file, data)
+    slots = tuple(Slot(ingredient, amount) for ingredient, amount in amounts.items())
+    return Recipe(id, output, count, str(data.get("group", "")), slots)
+
+
+def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
+    pattern, key = data.get("pattern"), data.get("key")
+    if not isinstance(pattern, list) or not pattern or not all(isinstance(row, str) for row in pattern):
+        raise RecipeError(file, "a shaped recipe needs a pattern, a list of rows")
+    if not isinstance(key, dict):
+        raise RecipeError(file, "a shaped recipe needs a key")
+    drawn = Counter("".join(pattern).replace(" ", ""))
+    if drawn.keys() != key.keys():
+        odd = ", ".join(sorted(repr(symbol) for symbol in drawn.keys() ^ key.keys()))
+        raise RecipeError(file, f"pattern and key do not have the same symbols: {odd}" if odd else "an empty pattern")
+    amounts: Counter[Ingredient] = Counter()
+    for symbol, entry in key.items():
+        amounts[_ingredient(file, entry)] += drawn[symbol]
+    if not amounts:
+        raise RecipeError(file, "an empty pattern")
+    return amounts
+
+
+def _shapeless(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
+    entries = data.get("ingredients")
+    if not isinstance(entries, list) or not entries:
+        raise RecipeError(file, "a shapeless recipe needs a list of ingredients")
+    return Counter(_ingredient(file, entry) for entry in entries)
+
+
+def _ingredient(file: str, entry: object) -> Ingredient:
+    entries = entry if isinstance(entry, list) else [entry]
+    if not entries:
+        raise RecipeError(file, "an ingredient with no alternatives")
+    return tuple(dict.fromkeys(_reference(file, one) for one in entries))
+
+
+def _reference(file: str, entry: object) -> str:
+    if isinstance(entry, dict):
+        item, tag = entry.get("item"), entry.get("tag")
+        entry = item if item is not None else f"#{tag}" if isinstance(tag, str) and tag else None
+    if not isinstance(entry, str) or not entry:
+        raise RecipeError(file, f"an ingredient needs an item or a tag, got {entry!r}")
+    return qualified(entry)
+
+
+def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
+    result = data.get("result")
+    if isinstance(result, str):
+        result = {"item": result}
+    if not isinstance(result, dict):
+        raise RecipeError(file, "a recipe needs a result")
+    item, count = result.get("item", result.get("id")), result.get("count", 1)
+    if not isinstance(item, str) or not item:
+        raise RecipeError(file, f"a result needs an item, got {item!r}")
+    if type(count) is not int or count < 1:
+        raise RecipeError(file, f"expected a result count of 1 or more, got {count!r}")
+    return qualified(item), count

@@ -1,0 +1,345 @@
+"""The fewest actions that craft an item: branch and bound over the goal's tree.
+
+An action gets any number of one base item, or crafts one recipe once; so the length of a plan is the number of distinct
+base items it gets plus its crafts. The search walks the tree from the goal down, consumers before what they consume.
+When it comes to an item, all demand for it is known: what is held covers some of it, and the rest is got, or crafted
+with some mix of the item's recipes. When it comes to a slot that several items fill, it shares the demand out among
+them. A branch is cut when what it has spent, with a bound on what is still to come, reaches the best plan known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import islice
+from typing import NamedTuple, TypeAlias
+
+from textcraft_gym.recipes.book import Offer, RecipeBook
+from textcraft_gym.recipes.recipe import Ingredient, Recipe
+
+Node: TypeAlias = "str | Ingredient"
+"""An item, or a choice: an ingredient that several items fill."""
+Edges: TypeAlias = dict[Node, dict[Node, None]]
+
+MAX_ORDERS = 8
+
+
+class Craft(NamedTuple):
+    """One recipe applied once, with what fills its slots."""
+
+    recipe: Recipe
+    using: Offer
+
+
+class Plan(NamedTuple):
+    """What to get, then what to craft, in an order that works."""
+
+    gets: Offer
+    crafts: tuple[Craft, ...]
+
+    @property
+    def length(self) -> int:
+        """The number of actions."""
+        return len(self.gets) + len(self.crafts)
+
+
+def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = None) -> Plan:
+    """Return a plan of the fewest actions that crafts one more of ``goal`` from the items already held.
+
+    The minimum is exact where recipes form no cycle, and where a cycle is short (chiseled sandstone and its slab):
+    each way of cutting it is tried. In a knot of more than ``MAX_ORDERS`` ways, some plans are not looked at.
+
+    Raises:
+        ValueError: If the goal cannot be crafted.
+    """
+    if goal not in book.recipes:
+        raise ValueError(f"{goal} cannot be crafted")
+    stock = {item: count for item, count in (held or {}).items() if item != goal}
+    search = _Search(book, stock)
+    for order in _orders(book, goal):
+        search.run(order, goal)
+    return search.plan()
+
+
+class _Layout(NamedTuple):
+    """One order of the tree's nodes, consumers first, with what follows from it alone."""
+
+    order: tuple[Node, ...]
+    place: dict[Node, int]
+
+
+class _Need(NamedTuple):
+    """Demand that is not met yet: of each item, and of each choice as so many lots of some size."""
+
+    items: dict[str, int]
+    lots: dict[Ingredient, Counter[int]]
+
+    def copy(self) -> _Need:
+        return _Need(dict(self.items), {choice: Counter(lots) for choice, lots in self.lots.items()})
+
+
+class _Decision(NamedTuple):
+    """``times`` crafts of a recipe, or ``times`` lots of ``size`` of a choice taken from ``item``."""
+
+    item: str
+    times: int
+    recipe: Recipe | None = None
+    choice: Ingredient = ()
+    size: int = 0
+    earlier: _Decision | None = None
+
+
+class _Search:
+    def __init__(self, book: RecipeBook, held: Mapping[str, int]) -> None:
+        self.book = book
+        self.held = held
+        self.best = float("inf")
+        self.decisions: _Decision | None = None
+
+    def run(self, layout: _Layout, goal: str) -> None:
+        self.layout = layout
+        self.visit(0, _Need({goal: 1}, {}), 0, None)
+
+    def visit(self, place: int, need: _Need, cost: int, past: _Decision | None) -> None:
+        """Decide on the nodes from ``place`` on, in order, having spent ``cost`` actions."""
+        if cost + self.bound(place, need) >= self.best:
+            return
+        for at in range(place, len(self.layout.order)):
+            node = self.layout.order[at]
+            if isinstance(node, tuple):
+                if need.lots.get(node):
+                    self.share(at, node, self.members(node, need), need, cost, past)
+                    return
+            elif (short := self.short(node, need)) > 0:
+                if node in self.book.recipes:
+                    self.craft(at, node, short, need, cost, past)
+                    return
+                cost += 1
+        if cost < self.best:
+            self.best, self.decisions = cost, past
+
+    def craft(self, at: int, item: str, short: int, need: _Need, cost: int, past: _Decision | None) -> None:
+        """Try each way to craft the missing items with the item's recipes."""
+        recipes = self.book.recipes[item]
+        for batch in _batches(short, [recipe.makes for recipe in recipes]):
+            after, decisions = need.copy(), past
+            for recipe, times in zip(recipes, batch, strict=True):
+                if times:
+                    decisions = _Decision(item, times, recipe, earlier=decisions)
+            if all(self.demand(at, after, recipe, times) for recipe, times in zip(recipes, batch, strict=True)):
+                self.visit(at + 1, after, cost + sum(batch), decisions)
+
+    def demand(self, at: int, need: _Need, recipe: Recipe, times: int) -> bool:
+        """Add the demand of ``times`` crafts; False if it falls on a node already decided that has no such stock."""
+        for ingredient, count in recipe.slots if times else ():
+            node = _node(self.book, ingredient)
+            if isinstance(node, tuple):
+                if self.layout.place[node] < at:
+                    return False
+                # In a book that mixes, each unit is a lot of its own.
+                lots, size = (times * count, 1) if self.book.mixes else (times, count)
+                need.lots.setdefault(node, Counter())[size] += lots
+            elif not self.take(at, need, node, times * count):
+                return False
+        return True
+
+    def take(self, at: int, need: _Need, item: str, count: int) -> bool:
+        need.items[item] = need.items.get(item, 0) + count
+        return self.layout.place[item] > at or need.items[item] <= self.held.get(item, 0)
+
+    def share(
+        self, at: int, choice: Ingredient, members: list[str], need: _Need, cost: int, past: _Decision | None
+    ) -> None:
+        """Share the largest lots of a choice out: some to the first of ``members``, the rest to the others."""
+        size = max(need.lots[choice])
+        lots = need.lots[choice][size]
+        item, others = members[0], members[1:]
+        for taken in range(lots, -1, -1) if others else [lots]:
+            after, decisions = need.copy(), past
+            if taken and not self.take(at, after, item, taken * size):
+                continue
+            if taken:
+                decisions = _Decision(item, taken, None, choice, size, past)
+            after.lots[choice][size] -= taken
+            after.lots[choice] += Counter()  # forgets sizes of which no lot is left
+            if taken == lots:
+                self.visit(at, after, cost, decisions)
+            elif cost + self.bound(at, after) < self.best:
+                self.share(at, choice, others, after, cost, decisions)
+
+    def members(self, choice: Ingredient, need: _Need) -> list[str]:
+        """Return what fills a choice, the likely best first: with stock to spare, already made, of small depth."""
+        depths = self.book.depths
+
+        def rank(item: str) -> tuple[bool, bool, int]:
+            return self.spare(item, need) == 0, self.short(item, need) <= 0, depths.get(item, 0)
+
+        return sorted(self.book.members[choice], key=rank)
+
+    def short(self, item: str, need: _Need) -> int:
+        return need.items.get(item, 0) - self.held.get(item, 0)
+
+    def spare(self, item: str, need: _Need) -> int:
+        """Return how many of ``item`` are left over by the stock, or by crafts that are needed anyway."""
+        short = self.short(item, need)
+        recipes = self.book.recipes.get(item, ())
+        return -short if short <= 0 else -short % max(recipe.makes for recipe in recipes) if recipes else 1 << 30
+
+    def bound(self, place: int, need: _Need) -> int:
+        """Return a number of actions that no completion of this branch can go below.
+
+        Demand is passed down where there is one recipe and one item. Of a choice only the crafts are counted that any
+        sharing out needs, and of choices that have an item in common only the first.
+        """
+        total = 0
+        relaxed = _Need(dict(need.items), {})
+        units = {choice: sum(size * n for size, n in lots.items()) for choice, lots in need.lots.items()}
+        for node in self.layout.order[place:]:
+            if isinstance(node, tuple) or (short := self.short(node, relaxed)) <= 0:
+                continue
+            recipes = self.book.recipes.get(node)
+            if not recipes:
+                total += 1
+                continue
+            times = -(-short // max(recipe.makes for recipe in recipes))
+            total += times
+            for ingredient, count in recipes[0].slots if len(recipes) == 1 else ():
+                below = _node(self.book, ingredient)
+                if isinstance(below, tuple):
+                    units[below] = units.get(below, 0) + times * count
+                else:
+                    relaxed.items[below] = relaxed.items.get(below, 0) + times * count
+        claimed: set[str] = set()
+        for choice, amount in units.items():
+            members = self.book.members[choice]
+            if claimed.isdisjoint(members) and (least := self.claim(members, amount, relaxed)):
+                total += least
+                claimed.update(members)
+        return total
+
+    def claim(self, members: tuple[str, ...], units: int, relaxed: _Need) -> int:
+        """Return how many actions filling a choice costs at least, beyond what its items are made for anyway."""
+        units -= sum(self.spare(item, relaxed) for item in members)
+        if units <= 0:
+            return 0
+        if any(item not in self.book.recipes for item in members):
+            return 1
+        return -(-units // max(recipe.makes for item in members for recipe in self.book.recipes[item]))
+
+    def plan(self) -> Plan:
+        """Turn the decisions of the best branch into gets and crafts, ingredients before what they make."""
+        made: list[_Decision] = []
+        pools: dict[tuple[Ingredient, int], list[str]] = {}
+        decision = self.decisions
+        while decision:
+            if decision.recipe:
+                made.append(decision)
+            else:
+                pools.setdefault((decision.choice, decision.size), []).extend([decision.item] * decision.times)
+            decision = decision.earlier
+        crafts = [self.fill(one.recipe, pools) for one in made if one.recipe for _ in range(one.times)]
+        used: Counter[str] = Counter()
+        for craft in crafts:
+            used.update(dict(craft.using))
+        gets = {item: n - self.held.get(item, 0) for item, n in used.items() if item not in self.book.recipes}
+        return Plan(tuple((item, n) for item, n in sorted(gets.items()) if n > 0), tuple(crafts))
+
+    def fill(self, recipe: Recipe, pools: dict[tuple[Ingredient, int], list[str]]) -> Craft:
+        """Fill the slots of one craft, choices from the lots that were decided on."""
+        using: Counter[str] = Counter()
+        for ingredient, count in recipe.slots:
+            node = _node(self.book, ingredient)
+            if isinstance(node, str):
+                using[node] += count
+            elif self.book.mixes:
+                using.update(pools[node, 1].pop() for _ in range(count))
+            else:
+                using[pools[node, count].pop()] += count
+        return Craft(recipe, tuple(using.items()))
+
+
+def _node(book: RecipeBook, ingredient: Ingredient) -> Node:
+    members = book.members[ingredient]
+    return members[0] if len(members) == 1 else ingredient
+
+
+def _batches(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to make ``short`` items with recipes of these yields in which no craft is idle."""
+
+    def ways(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
+        most = max(0, -(-short // yields[0]))
+        if len(yields) == 1:
+            yield (most,)
+            return
+        for times in range(most, -1, -1):
+            for rest in ways(short - times * yields[0], yields[1:]):
+                yield (times, *rest)
+
+    for batch in ways(short, yields):
+        idle = sum(n * made for n, made in zip(batch, yields, strict=True)) - short
+        if all(made > idle for n, made in zip(batch, yields, strict=True) if n):
+            yield batch
+
+
+@lru_cache(maxsize=4096)
+def _orders(book: RecipeBook, goal: str) -> tuple[_Layout, ...]:
+    """Return the orders to search: one where the tree has no cycle, else one for each way to cut its cycles."""
+    edges = _edges(book, goal)
+    return tuple(_layout(book, order) for order in islice(_cuts(book, edges), MAX_ORDERS))
+
+
+def _edges(book: RecipeBook, goal: str) -> Edges:
+    """Return what each node of the goal's tree is made of."""
+    edges: Edges = {}
+    pending: list[Node] = [goal]
+    while pending:
+        node = pending.pop()
+        if node in edges:
+            continue
+        below: Iterable[Node]
+        if isinstance(node, tuple):
+            below = book.members[node]
+        else:
+            below = (_node(book, slot.ingredient) for recipe in book.recipes.get(node, ()) for slot in recipe.slots)
+        edges[node] = dict.fromkeys(below)
+        pending += edges[node]
+    return edges
+
+
+def _cuts(book: RecipeBook, edges: Edges) -> Iterator[list[Node]]:
+    """Yield orders, ingredients first: one for each way to cut the cycles, the one that recipe depth suggests first."""
+    try:
+        yield list(TopologicalSorter(edges).static_order())
+    except CycleError as error:
+        loop: list[Node] = error.args[1]
+        links = sorted(
+            zip(loop[1:], loop, strict=False), key=lambda link: _height(book, link[0]) - _height(book, link[1])
+        )
+        for consumer, part in links:
+            kept = {part_of: None for part_of in edges[consumer] if part_of != part}
+            yield from _cuts(book, edges | {consumer: kept})
+
+
+def _height(book: RecipeBook, node: Node) -> float:
+    """Return the depth of a node, choices half a step above their lowest item: depth falls along a tree that works."""
+    if isinstance(node, tuple):
+        return min(book.depths.get(item, 0) for item in book.members[node]) + 0.5
+    return book.depths.get(node, 0)
+
+
+def _layout(book: RecipeBook, ingredients_first: list[Node]) -> _Layout:
+    """Turn the order round and move each choice to just before the first of its items, where most demand is known."""
+    consumers_first = ingredients_first[::-1]
+    waiting: list[Ingredient] = []
+    order: list[Node] = []
+    for node in consumers_first:
+        if isinstance(node, tuple):
+            waiting.append(node)
+        else:
+            ready = [choice for choice in waiting if node in book.members[choice]]
+            waiting = [choice for choice in waiting if choice not in ready]
+            order += [*ready, node]
+    order += waiting
+    return _Layout(tuple(order), {node: at for at, node in enumerate(order)})

@@ -1,0 +1,159 @@
+"""Tasks by recipe depth, and their division into train, dev and test."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.recipe import RecipeError
+
+Splits: TypeAlias = dict[str, tuple[str, ...]]
+"""Task ids by the name of their split."""
+
+MIN_TASK_DEPTH = 2
+PAPER_TEST_DEPTH_2 = 77
+
+
+def task_items(book: RecipeBook) -> tuple[str, ...]:
+    """Return the items that are tasks, sorted: craftable ones of depth 2 or more."""
+    return tuple(sorted(item for item, depth in book.depths.items() if depth >= MIN_TASK_DEPTH))
+
+
+def paper_splits(book: RecipeBook) -> Splits:
+    """Return the split sizes of the ADaPT paper: test holds all of depth 3 and more and 77 of depth 2, dev the rest.
+
+    The authors' 77 came of the order of files on their disk; these are the first by a hash of the item id.
+    """
+    tasks = task_items(book)
+    shallow = sorted((item for item in tasks if book.depths[item] == MIN_TASK_DEPTH), key=_stable_hash)
+    dev = set(shallow[PAPER_TEST_DEPTH_2:])
+    return {
+        "test": tuple(item for item in tasks if item not in dev),
+        "dev": tuple(item for item in tasks if item in dev),
+    }
+
+
+def make_splits(
+    book: RecipeBook,
+    fractions: Sequence[float] = (0.8, 0.1, 0.1),
+    *,
+    seed: int = 0,
+    compositional: bool = False,
+) -> Splits:
+    """Divide the tasks into train, dev and test, every depth by the same fractions.
+
+    Args:
+        book: Whose tasks.
+        fractions: Of train, dev and test; they add up to 1. A depth with few tasks is rounded by largest remainder.
+        seed: Which division. The same book, fractions and seed always give the same one.
+        compositional: Keep every craftable intermediate of a test tree out of train's goals, so that test asks for
+            compositions whose parts were never a goal. Such goals go to dev, and dev gives train others of their
+            depth while it has any; so train can come out smaller than its fraction.
+
+    Raises:
+        ValueError: If the fractions are not three parts of 1.
+    """
+    if len(fractions) != 3 or min(fractions) < 0 or abs(sum(fractions) - 1) > 1e-9:
+        raise ValueError(f"expected three fractions of 0 or more that add up to 1, got {tuple(fractions)}")
+    splits: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
+    for stratum in _by_depth(book).values():
+        shuffled = sorted(stratum, key=lambda item: _stable_hash(f"{seed}:{item}"))
+        for name, size in zip(splits, _apportion(len(stratum), fractions), strict=True):
+            splits[name] += shuffled[:size]
+            del shuffled[:size]
+    if compositional:
+        _move_intermediates(book, splits)
+    return {name: tuple(sorted(items)) for name, items in splits.items()}
+
+
+class Leakage(NamedTuple):
+    """What a learner that saw the trees of train has met of the trees of test.
+
+    Attributes:
+        intermediates: For each craftable intermediate of a test tree: whether it was a ``goal`` of train, only an
+            ``intermediate`` of a train tree, or ``unseen``.
+        goals: For each test goal, its intermediates that were met in either way.
+    """
+
+    intermediates: dict[str, Literal["goal", "intermediate", "unseen"]]
+    goals: dict[str, tuple[str, ...]]
+
+    def count(self, met_as: str) -> int:
+        """Return how many intermediates were met as a ``goal``, as an ``intermediate`` or not (``unseen``)."""
+        return sum(how == met_as for how in self.intermediates.values())
+
+
+def leakage(book: RecipeBook, train: Iterable[str], test: Iterable[str]) -> Leakage:
+    """Report which sub-recipes of test were goals or intermediates in train."""
+    train_goals = set(train)
+    train_intermediates = set().union(*(book.tree(goal)[1:] for goal in train_goals))
+    trees = {goal: sorted(book.tree(goal)[1:]) for goal in test}
+    intermediates: dict[str, Literal["goal", "intermediate", "unseen"]] = {}
+    for item in sorted({item for tree in trees.values() for item in tree}):
+        intermediates[item] = (
+            "goal" if item in train_goals else "intermediate" if item in train_intermediates else "unseen"
+        )
+    met = {goal: tuple(item for item in tree if intermediates[item] != "unseen") for goal, tree in trees.items()}
+    return Leakage(intermediates, met)
+
+
+def write_splits(book: RecipeBook, splits: Mapping[str, Iterable[str]], file: str | Path) -> None:
+    """Write splits as JSON lines, ``{"split": "train", "task": "minecraft:chest", "depth": 2}``."""
+    rows = (
+        {"split": name, "task": item, "depth": book.depths[item]} for name, items in splits.items() for item in items
+    )
+    Path(file).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8", newline="\n")
+
+
+def read_splits(file: str | Path) -> Splits:
+    """Read what ``write_splits`` wrote.
+
+    Raises:
+        RecipeError: With the line, if it is not an object with a split and a task.
+        OSError: If the file cannot be read.
+    """
+    splits: dict[str, list[str]] = defaultdict(list)
+    for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            split, task = row["split"], row["task"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise RecipeError(f"{file}:{number}", 'expected {"split": ..., "task": ...}') from error
+        splits[str(split)].append(str(task))
+    return {name: tuple(items) for name, items in splits.items()}
+
+
+def _stable_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _by_depth(book: RecipeBook) -> dict[int, list[str]]:
+    strata: dict[int, list[str]] = defaultdict(list)
+    for item in task_items(book):
+        strata[book.depths[item]].append(item)
+    return dict(sorted(strata.items()))
+
+
+def _apportion(total: int, fractions: Sequence[float]) -> list[int]:
+    sizes = [int(total * fraction + 1e-9) for fraction in fractions]
+    by_remainder = sorted(range(len(sizes)), key=lambda i: sizes[i] - total * fractions[i])
+    for i in by_remainder[: total - sum(sizes)]:
+        sizes[i] += 1
+    return sizes
+
+
+def _move_intermediates(book: RecipeBook, splits: dict[str, list[str]]) -> None:
+    """Swap train goals that are intermediates of test against dev goals of the same depth that are not."""
+    barred = {item for goal in splits["test"] for item in book.tree(goal)[1:]}
+    for item in [item for item in splits["train"] if item in barred]:
+        splits["train"].remove(item)
+        free = [other for other in splits["dev"] if other not in barred and book.depths[other] == book.depths[item]]
+        if free:
+            splits["dev"].remove(free[0])
+            splits["train"].append(free[0])
+        splits["dev"].append(item)

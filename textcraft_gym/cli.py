@@ -1,0 +1,167 @@
+"""The command ``textcraft-gym``: reads arguments and calls the library."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import textcraft_gym
+from textcraft_gym import display
+from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.evaluation.metrics import summarise_by_depth
+from textcraft_gym.evaluation.runner import AGENTS, Config, read_config, read_records
+from textcraft_gym.play import play as play_episode
+from textcraft_gym.recipes import RecipeBook, RecipeError
+from textcraft_gym.recipes.pack import read_pack, write_bundle
+from textcraft_gym.recipes.splits import leakage, paper_splits
+from textcraft_gym.registration import TABLE
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=textcraft_gym.__doc__
+)
+recipes_app = typer.Typer(no_args_is_help=True, help="Minecraft's recipes: import, look at one, count.")
+splits_app = typer.Typer(no_args_is_help=True, help="Divide tasks into train, dev and test.")
+app.add_typer(recipes_app, name="recipes")
+app.add_typer(splits_app, name="splits")
+
+EnvId = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLE)}, or any registered text environment.")]
+EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
+Recipes = Annotated[Path | None, typer.Option(help="A data-pack folder, zip or game jar; by default Minecraft 1.16.5.")]
+TagsOption = Annotated[str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")]
+
+
+def main() -> None:
+    """Run the command; a mistake of the caller is one line on standard error and status 2."""
+    try:
+        app()
+    except (TextCraftGymError, RecipeError, OSError, ValueError) as error:
+        sys.exit(_fail(error))
+
+
+def _fail(error: Exception) -> int:
+    print(f"textcraft-gym: {error}", file=sys.stderr)
+    return 2
+
+
+@app.command()
+def evaluate(
+    env: Annotated[str, typer.Option(help="The environment's id.")],
+    agent: Annotated[str, typer.Option(help=f"One of {', '.join(AGENTS)}.")],
+    out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it goes on.")],
+    split: Annotated[str, typer.Option(help="dev, test, all, or FILE.jsonl:NAME.")] = "test",
+    env_arg: EnvArgs = None,
+    seed: Annotated[int, typer.Option(help="The seed of every reset.")] = 0,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, help="The most actions; by default the registered limit.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Play only the first so many tasks.")] = None,
+    table: Annotated[bool, typer.Option(help="Whether to print the table at the end.")] = True,
+) -> None:
+    """Let an agent play every task of a split, and print its success by depth."""
+    config = Config(env, split, agent, _key_values(env_arg), seed, max_steps, limit)
+    records = display.evaluate_with_progress(config, out)
+    if table:
+        display.show_runs({agent: summarise_by_depth(records)})
+
+
+@app.command()
+def report(runs: Annotated[list[Path], typer.Argument(help="Run folders.")]) -> None:
+    """Print runs beside each other."""
+    named = {f"{read_config(run)['agent']} ({run.name})": summarise_by_depth(read_records(run)) for run in runs}
+    display.show_runs(named)
+
+
+@app.command()
+def play(
+    env: EnvId,
+    task: Annotated[str | None, typer.Option(help="A task id.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws the task and the distractors.")] = None,
+    env_arg: EnvArgs = None,
+) -> None:
+    """Play an episode yourself, in a terminal or from a pipe."""
+    play_episode(env, task=task, seed=seed, **_key_values(env_arg))
+
+
+@app.command()
+def tasks(env: EnvId, split: str = "all", env_arg: EnvArgs = None) -> None:
+    """List the tasks of a split with depth and the length of a shortest solution."""
+    display.show_tasks(textcraft_gym.tasks(env, split, **_key_values(env_arg)))
+
+
+@recipes_app.command("import")
+def import_recipes(
+    path: Annotated[Path, typer.Argument(help="A data-pack folder, a zip, a wheel or a game jar.")],
+    out: Annotated[Path, typer.Option(help="The folder to write recipes.jsonl and tags.jsonl to.")],
+) -> None:
+    """Turn recipes and item tags into a compact bundle, which loads wherever a path to recipes is taken."""
+    pack = read_pack(path)
+    RecipeBook.load(path)
+    write_bundle(pack, out)
+    print(f"{len(pack.recipes)} recipes and {len(pack.tags)} item tags to {out}")
+
+
+@recipes_app.command("show")
+def show_recipe(item: str, recipes: Recipes = None, tags: TagsOption = "group") -> None:
+    """Draw what an item is made of."""
+    book = _book(recipes, tags)
+    if item not in book.names:
+        raise UnknownName("item", item, list(book.names))
+    display.show_tree(book, item)
+
+
+@recipes_app.command("stats")
+def recipe_stats(recipes: Recipes = None, tags: TagsOption = "group") -> None:
+    """Count recipes, items and depths."""
+    display.show_stats(read_pack(recipes), _book(recipes, tags))
+
+
+@splits_app.command("paper")
+def show_paper_splits(recipes: Recipes = None, tags: TagsOption = "group") -> None:
+    """Show the splits in the sizes of the ADaPT paper."""
+    book = _book(recipes, tags)
+    splits = paper_splits(book)
+    display.show_splits(book.depths, splits)
+    display.show_leakage(leakage(book, splits["dev"], splits["test"]), "dev", "test")
+
+
+@splits_app.command("make")
+def make_splits(
+    out: Annotated[Path, typer.Option(help="The file of JSON lines to write; FILE.leakage.json goes beside it.")],
+    env: Annotated[str, typer.Option(help="TextCraft-v0 or TextCraftTags-v0.")] = "TextCraft-v0",
+    train: float = 0.8,
+    dev: float = 0.1,
+    test: float = 0.1,
+    seed: int = 0,
+    compositional: Annotated[bool, typer.Option(help="No intermediate of a test tree is a train goal.")] = False,
+    recipes: Recipes = None,
+) -> None:
+    """Make train, dev and test by fractions, stratified by depth, and report what train gives away of test."""
+    made = textcraft_gym.make_splits(
+        env, (train, dev, test), seed=seed, compositional=compositional, out=out, recipes=recipes
+    )
+    out.with_suffix(".leakage.json").write_text(json.dumps(made.leakage._asdict(), indent=2) + "\n", encoding="utf-8")
+    display.show_splits(made.depths, made.splits)
+    display.show_leakage(made.leakage, "train", "test")
+
+
+def _book(recipes: Path | None, tags: str) -> RecipeBook:
+    reading: Any = tags  # checked by load, which names the two
+    return RecipeBook.load(recipes, tags=reading)
+
+
+def _key_values(pairs: list[str] | None) -> dict[str, Any]:
+    """Read ``KEY=VALUE`` pairs; a value that is JSON (10, true, null) is that, any other is the text itself."""
+    values: dict[str, Any] = {}
+    for pair in pairs or []:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise ValueError(f"expected --env-arg KEY=VALUE, got {pair!r}")
+        try:
+            values[key] = json.loads(value)
+        except ValueError:
+            values[key] = value
+    return values

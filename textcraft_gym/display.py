@@ -1,0 +1,154 @@
+"""What the command line shows: tables, a recipe tree, a progress bar. Rich draws; this says what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.tree import Tree
+
+from textcraft_gym.evaluation.metrics import Summary
+from textcraft_gym.evaluation.report import HEADINGS, rows
+from textcraft_gym.evaluation.runner import Config, Record, evaluate
+from textcraft_gym.recipes import RecipeBook
+from textcraft_gym.recipes.book import name_of_ingredient
+from textcraft_gym.recipes.pack import Pack
+from textcraft_gym.recipes.splits import Leakage, Splits
+from textcraft_gym.tasks import Task
+
+console = Console()
+
+
+def show_runs(runs: Mapping[str, Mapping[str, Summary]]) -> None:
+    """Print the table of success by depth."""
+    table = _table("Success by recipe depth", HEADINGS)
+    for cells in rows(runs):
+        table.add_row(*map(escape, cells), style="bold" if cells[1] == "all" else "", end_section=cells[1] == "all")
+    console.print(table)
+
+
+def evaluate_with_progress(config: Config, out: Path) -> list[Record]:
+    """Run an evaluation under a progress bar that shows the success so far."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("won {task.fields[won]}, errors {task.fields[errors]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task(
+            escape(f"{config.agent} on {config.env} {config.split}"), visible=False, won=0, errors=0
+        )
+        counts: Counter[str] = Counter()
+
+        def started(total: int, done: list[Record]) -> None:
+            progress.update(bar, total=total, visible=True)
+            for record in done:
+                ended(record)
+
+        def ended(record: Record) -> None:
+            counts["errors" if record.get("error") else "won" if record["won"] else "lost"] += 1
+            progress.update(bar, advance=1, won=counts["won"], errors=counts["errors"])
+
+        return evaluate(config, out, on_start=started, on_episode=ended)
+
+
+def show_tasks(tasks: Iterable[Task]) -> None:
+    """Print tasks with their depth and the length of a shortest solution."""
+    table = _table("Tasks", ("task", "depth", "shortest solution"))
+    for task in tasks:
+        table.add_row(escape(task.id), str(task.depth), str(task.optimal_length))
+    console.print(table)
+
+
+def show_tree(book: RecipeBook, item: str) -> None:
+    """Print what an item is made of, down to what can be got; what was drawn above is not drawn again."""
+    drawn: set[str] = set()
+
+    def grow(branch: Tree, item: str) -> None:
+        drawn.add(item)
+        for recipe in book.recipes.get(item, ()):
+            made = branch.add(f"[dim]makes {recipe.makes} from[/dim]")
+            for slot in recipe.slots:
+                members = book.members[slot.ingredient]
+                node = made.add(
+                    f"{slot.amount} {_named(book, members[0]) if len(members) == 1 else _choice(slot.ingredient)}"
+                )
+                for member in members:
+                    twig = node if len(members) == 1 else node.add(_named(book, member))
+                    if member in drawn and member in book.recipes:
+                        twig.add("[dim]as above[/dim]")
+                    else:
+                        grow(twig, member)
+
+    root = Tree(_named(book, item))
+    grow(root, item)
+    console.print(root)
+
+
+def show_stats(pack: Pack, book: RecipeBook) -> None:
+    """Print what a book holds."""
+    kinds = Counter(str(file.data.get("type")) for file in pack.recipes.values())
+    table = _table(f"Recipes of {pack.origin}", ("what", "how many"))
+    table.add_row("recipe files", str(len(pack.recipes)), end_section=True)
+    for kind, count in kinds.most_common():
+        table.add_row(f"  {escape(kind)}", str(count))
+    table.add_row("item tags", str(len(pack.tags)), end_section=True)
+    table.add_row(f'recipes that count (tags="{book.tags}")', str(sum(map(len, book.recipes.values()))))
+    table.add_row("craftable items", str(len(book.recipes)))
+    table.add_row("items that are got", str(len(book.base_items)))
+    for depth, count in sorted(Counter(book.depths.values()).items()):
+        table.add_row(f"  craftable, depth {depth}", str(count))
+    console.print(table)
+
+
+def show_splits(item_depths: Mapping[str, int], splits: Splits) -> None:
+    """Print how many tasks of each depth each split has."""
+    depths = sorted({item_depths[item] for items in splits.values() for item in items})
+    table = _table("Splits", ("split", "tasks", *(f"depth {depth}" for depth in depths)))
+    for name, items in splits.items():
+        counts = Counter(item_depths[item] for item in items)
+        table.add_row(escape(name), str(len(items)), *(str(counts[depth]) for depth in depths))
+    console.print(table)
+
+
+def show_leakage(found: Leakage, train: str, test: str) -> None:
+    """Print what train gives away of test."""
+    table = _table(
+        f"What {train} gives away of {test}", (f"craftable intermediates of {test} trees", "how many", "which")
+    )
+    for met_as, text in (
+        ("goal", f"goals in {train}"),
+        ("intermediate", f"only intermediates in {train}"),
+        ("unseen", "unseen"),
+    ):
+        items = [item for item, how in found.intermediates.items() if how == met_as]
+        table.add_row(text, str(len(items)), escape(_some(items)))
+    untouched = sum(not met for met in found.goals.values())
+    console.print(table, f"{untouched} of {len(found.goals)} {test} goals have no intermediate that {train} has met.")
+
+
+def _table(title: str, headings: Sequence[str]) -> Table:
+    table = Table(title=title)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if place == 0 else "right", overflow="fold")
+    return table
+
+
+def _named(book: RecipeBook, item: str) -> str:
+    style = "bold" if item in book.recipes else "green"
+    return f"[{style}]{escape(book.names[item])}[/]"
+
+
+def _choice(ingredient: tuple[str, ...]) -> str:
+    return f"[cyan]{escape(name_of_ingredient(ingredient))}[/] [dim]any of[/dim]"
+
+
+def _some(items: Sequence[str], shown: int = 8) -> str:
+    return ", ".join(items[:shown]) + (", ..." if len(items) > shown else "")

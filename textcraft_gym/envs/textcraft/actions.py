@@ -1,0 +1,83 @@
+"""What a player can say, parsed without knowing any recipe. See ``text`` for the answers."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+
+MAX_COUNT = 999_999
+_LOOKS = {"inventory", "inventory:", "inventory."}
+_COUNTED = re.compile("([0-9]+) (.+)")
+
+
+class Get(NamedTuple):
+    """Get ``amount`` of a thing; it is 0 where the number is out of range. ``said`` is the name as typed."""
+
+    name: str
+    amount: int
+    said: str
+
+
+class Craft(NamedTuple):
+    """Craft an item from counted ingredients. The count that was asked for does not matter."""
+
+    output: str
+    ingredients: tuple[tuple[str, int], ...]
+
+
+class Look(NamedTuple):
+    """Look at the inventory."""
+
+
+class WrongItem(NamedTuple):
+    """A craft with an ingredient that is not a count and a name."""
+
+    said: str
+
+
+class Unknown(NamedTuple):
+    """Anything else."""
+
+    said: str
+
+
+Action: TypeAlias = "Get | Craft | Look | WrongItem | Unknown"
+
+
+def parse(text: str) -> Action:
+    """Read one action. Any string will do."""
+    said = text.strip()
+    verb, _, rest = said.partition(" ")
+    if said in _LOOKS:
+        return Look()
+    if "\n" in said:
+        return Unknown(said)
+    if verb == "get" and (counted := _COUNTED.fullmatch(rest)):
+        return Get(_name(counted[2]), _count(counted[1]), counted[2])
+    if verb == "craft":
+        wanted, using, ingredients = rest.partition(" using ")
+        counted = _COUNTED.fullmatch(wanted)
+        if using and counted and _count(counted[1]):
+            return _parse_ingredients(_name(counted[2]), ingredients)
+    return Unknown(said)
+
+
+def _parse_ingredients(output: str, ingredients: str) -> Craft | WrongItem:
+    counts: list[tuple[str, int]] = []
+    for part in map(str.strip, ingredients.split(",")):
+        counted = _COUNTED.fullmatch(part)
+        count = _count(counted[1]) if counted else 0
+        if not counted or not count:
+            return WrongItem(part)
+        counts.append((_name(counted[2]), count))
+    return Craft(output, tuple(counts))
+
+
+def _name(said: str) -> str:
+    return said.replace("_", " ")
+
+
+def _count(digits: str) -> int:
+    """Return the number, or 0 if it is not in 1..999999; thousands of digits cost nothing."""
+    digits = digits.lstrip("0")
+    return int(digits) if len(digits) <= len(str(MAX_COUNT)) and digits else 0

@@ -1,0 +1,171 @@
+"""TextCraft as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.error import ResetNeeded
+
+from textcraft_gym.envs.textcraft import text
+from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets
+from textcraft_gym.envs.textcraft.expert import expert_plan
+from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose
+from textcraft_gym.envs.textcraft.reward import reward
+from textcraft_gym.envs.textcraft.rules import Inventory, apply, understand
+from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_tasks
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.recipes.book import RecipeBook, Tags
+from textcraft_gym.spaces import AnyText
+
+
+class TextCraftEnv(gym.Env[str, str]):
+    """Craft one item of Minecraft from what can be got, by the recipes that the prompt lists among distractors.
+
+    **Actions** (any string; what is none of these changes nothing):
+
+    - ``get {n} {item}``: get any number, 1 to 999999, of an item that is not crafted.
+    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply one recipe once. The recipe's own count is
+      made. Where a recipe takes a tag (``planks``), name a member (``oak planks``); with real tags, one or more.
+    - ``inventory``: look at what is held.
+
+    **Observation**: text. The reset lists commands and the goal; each step answers the action (``Got 2 oak logs``,
+    ``Crafted 4 minecraft:oak_planks``, ``Could not find enough items to craft minecraft:chest``, ...).
+
+    **Reward**: 1 for crafting the goal, else 0.
+
+    **Episode end**: terminates when the goal is crafted; registered with a limit of 100 steps. A step after the end
+    raises ``gymnasium.error.ResetNeeded``.
+
+    **Info**: ``task`` (item id), ``won`` (bool); after an action that did nothing ``invalid_reason``, one of
+    ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for.
+
+    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, of whichever split. Otherwise one is drawn
+    from the split. The same task and seed give the same bytes on every machine.
+
+    Args:
+        split: ``dev`` (197 tasks of depth 2), ``test`` (200, of depths 2 to 4), ``all``, or ``FILE.jsonl:NAME`` of a
+            file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is only seen when asked for.
+        distractors: At most so many commands that the goal does not need; also how many are drawn an ingredient.
+        admissible: Whether info lists the commands that make sense now.
+        expert: Whether info holds a shortest plan from here.
+        recipes: A data-pack folder, zip or game jar to play with instead of Minecraft 1.16.5.
+        tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
+        render_mode: ``ansi`` renders the last action and its answer.
+
+    Raises:
+        UnknownName: For a split or task that does not exist; it lists what does.
+        RecipeError: For recipes that cannot be read.
+
+    **Ids**: ``TextCraft-v0`` (``tags="group"``), ``TextCraftTags-v0`` (``tags="item"``).
+
+    **Source**: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023, section 4.1.
+
+    **Versions**: v0, the published game made deterministic.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(
+        self,
+        split: str = "dev",
+        *,
+        distractors: int = DISTRACTORS,
+        admissible: bool = False,
+        expert: bool = False,
+        recipes: str | Path | None = None,
+        tags: Tags = "group",
+        render_mode: str | None = None,
+    ) -> None:
+        if distractors < 0:
+            raise ValueError(f"expected distractors of 0 or more, got {distractors}")
+        self.book = RecipeBook.load(recipes, tags=tags)
+        self.tasks = split_tasks(self.book, split)
+        if not self.tasks:
+            raise UnknownName("task: there is none in split", split, [])
+        self.distractors = distractors
+        self.admissible = admissible
+        self.expert = expert
+        self.render_mode = render_mode
+        self.observation_space = AnyText()
+        self.action_space = AnyText()
+        self._asked_for = admissible or expert
+        self._over = True
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
+        super().reset(seed=seed)
+        word = int(self.np_random.bit_generator.random_raw())
+        self.task = self._chosen(options or {}) or self.tasks[word % len(self.tasks)]
+        self.goal = self.task.id
+        self._inventory: Inventory = {}
+        self._plan: list[str] = []
+        self._over = False
+        numbers = choose(self.book, self.goal, word, self.distractors)
+        if self.admissible:
+            self._shown = [all_recipes(self.book)[number] for number in numbers]
+            self._gets = admissible_gets(self.book, self._shown)
+        self._said = _prompt(self.book, numbers, self.goal)
+        info: dict[str, Any] = {"task": self.goal, "won": False}
+        self._inform(info)
+        return self._said, info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play one action."""
+        if self._over:
+            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
+        self._inventory, observation, reason = apply(self.book, self._inventory, understand(self.book, action))
+        earned = reward(self._inventory, self.goal)
+        self._over = earned > 0
+        info: dict[str, Any] = {"task": self.goal, "won": self._over}
+        if reason:
+            info["invalid_reason"] = reason
+        if self._asked_for:
+            self._inform(info, action)
+        if self.render_mode:
+            self._said = f"> {action}\n{observation}"
+        return observation, earned, self._over, False, info
+
+    def render(self) -> str | None:
+        """Return the last action and its answer, or the prompt."""
+        return self._said if self.render_mode == "ansi" else None
+
+    def _chosen(self, options: dict[str, Any]) -> Task | None:
+        for key in options:
+            if key != "task":
+                raise UnknownName("reset option", key, ["task"])
+        return find_task(self.book, options["task"]) if "task" in options else None
+
+    def _inform(self, info: dict[str, Any], action: str | None = None) -> None:
+        """Add what the caller of ``gym.make`` asked for."""
+        if self.admissible:
+            crafts = admissible_crafts(self.book, self._shown, self._inventory)
+            info["admissible_commands"] = ["inventory", *self._gets, *crafts]
+        if self.expert:
+            self._plan = self._plan_after(action)
+            info["expert_plan"] = list(self._plan)
+
+    def _plan_after(self, action: str | None) -> list[str]:
+        """Return a shortest plan from here: what is left of the last one where it was followed."""
+        if self._over:
+            return []
+        if self._plan and action == self._plan[0]:
+            return self._plan[1:]
+        return expert_plan(self.book, self.goal, self._inventory)
+
+
+@lru_cache(maxsize=64)
+def _lines(book: RecipeBook) -> tuple[str, ...]:
+    return tuple(text.command(book, recipe) for recipe in all_recipes(book))
+
+
+def _prompt(book: RecipeBook, numbers: list[int], goal: str) -> str:
+    lines = _lines(book)
+    legends: list[str] = []
+    if book.mixes:
+        slots = (slot for number in numbers for slot in all_recipes(book)[number].slots)
+        tagged = {slot.ingredient for slot in slots if any(name.startswith("#") for name in slot.ingredient)}
+        legends = [text.legend(book, ingredient) for ingredient in sorted(tagged)]
+    return text.prompt([lines[number] for number in numbers], legends, book.names[goal])

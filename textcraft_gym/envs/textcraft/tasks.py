@@ -1,0 +1,71 @@
+"""TextCraft's tasks: what there is to craft, and in which split it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.solver import shortest_plan
+from textcraft_gym.recipes.splits import Splits, paper_splits, read_splits, task_items
+
+
+@dataclass(frozen=True)
+class Task:
+    """Craft one item.
+
+    Attributes:
+        id: The item, ``minecraft:beehive``.
+        depth: Its recipe depth, 2 or more.
+    """
+
+    id: str
+    depth: int
+    book: RecipeBook = field(repr=False, compare=False)
+
+    @cached_property
+    def optimal_length(self) -> int:
+        """The fewest actions that craft the item from nothing."""
+        return shortest_plan(self.book, self.id).length
+
+
+def split_tasks(book: RecipeBook, split: str) -> tuple[Task, ...]:
+    """Return the tasks of ``test``, ``dev``, ``all``, or of a made split, ``my.jsonl:train``.
+
+    Raises:
+        UnknownName: If there is no such split, or a made one names a task that is none.
+    """
+    named = _named_splits(book)
+    if split in named:
+        return tuple(find_task(book, item) for item in named[split])
+    file, colon, name = str(split).rpartition(":")
+    if not colon or not Path(file).is_file():
+        raise UnknownName("split", split, [*named, "FILE.jsonl:NAME of an existing file"])
+    made = read_splits(file)
+    if name not in made:
+        raise UnknownName(f"split in {file}", name, list(made))
+    return tuple(find_task(book, item) for item in made[name])
+
+
+def find_task(book: RecipeBook, item: str) -> Task:
+    """Return the task of crafting ``item``.
+
+    Raises:
+        UnknownName: If it is none, with the names that come near.
+    """
+    known = _all_tasks(book)
+    if item not in known:
+        raise UnknownName("task", item, list(known))
+    return known[item]
+
+
+@lru_cache(maxsize=64)
+def _all_tasks(book: RecipeBook) -> dict[str, Task]:
+    return {item: Task(item, book.depths[item], book) for item in task_items(book)}
+
+
+@lru_cache(maxsize=64)
+def _named_splits(book: RecipeBook) -> Splits:
+    return paper_splits(book) | {"all": task_items(book)}

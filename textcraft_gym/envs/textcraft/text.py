@@ -1,0 +1,87 @@
+"""Every word that the player reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, Ingredient, Recipe
+
+ECHO_LENGTH = 200
+EMPTY_HANDED = "Inventory: You are not carrying anything."
+
+
+def command(book: RecipeBook, recipe: Recipe) -> str:
+    """Return the line of the prompt for a recipe: ``craft 4 stick using 2 planks``."""
+    ingredients = ", ".join(f"{count} {name_of_ingredient(ingredient)}" for ingredient, count in recipe.slots)
+    return f"craft {recipe.makes} {book.names[recipe.output]} using {ingredients}"
+
+
+def craft(book: RecipeBook, recipe: Recipe, using: Offer) -> str:
+    """Return the action that crafts a recipe from these items: ``craft 4 stick using 2 oak planks``."""
+    ingredients = ", ".join(f"{count} {book.names[item]}" for item, count in using)
+    return f"craft {recipe.makes} {book.names[recipe.output]} using {ingredients}"
+
+
+def get(book: RecipeBook, item: str, count: int) -> str:
+    """Return the action that gets a base item."""
+    return f"get {count} {book.names[item]}"
+
+
+def legend(book: RecipeBook, ingredient: Ingredient) -> str:
+    """Return the line that says what fills a tag: ``planks: oak planks, spruce planks``."""
+    members = ", ".join(book.names[item] for item in book.members[ingredient])
+    return f"{name_of_ingredient(ingredient)}: {members}"
+
+
+def prompt(commands: Iterable[str], legends: Iterable[str], goal: str) -> str:
+    """Return the text of a reset."""
+    paragraphs = ["Crafting commands:\n" + "\n".join(commands), "\n".join(legends), f"Goal: craft {goal}."]
+    return "\n\n".join(filter(None, paragraphs))
+
+
+def inventory(book: RecipeBook, held: Mapping[str, int]) -> str:
+    """Return the inventory in the order in which things were first held."""
+    if not held:
+        return EMPTY_HANDED
+    return "Inventory: " + "".join([f"[{book.names[item]}] ({count}) " for item, count in held.items()])
+
+
+def got(count: int, said: str) -> str:
+    """Answer a ``get`` that worked."""
+    return f"Got {count} {said}"
+
+
+def not_found(said: str) -> str:
+    """Answer a ``get`` of what cannot be got."""
+    return f"Could not find {said[:ECHO_LENGTH]}"
+
+
+def crafted(count: int, item: str) -> str:
+    """Answer a ``craft`` that worked."""
+    return f"Crafted {count} {item}"
+
+
+def not_enough(item: str) -> str:
+    """Answer a ``craft`` whose ingredients are not all held."""
+    return f"Could not find enough items to craft {item}"
+
+
+def no_recipe(item: str) -> str:
+    """Answer a ``craft`` that no recipe allows."""
+    return f"Could not find a valid recipe for {item}"
+
+
+def wrong_item(said: str) -> str:
+    """Answer a ``craft`` with an ingredient that is no count and name."""
+    return f"Wrong item format: {said[:ECHO_LENGTH]}"
+
+
+def unknown(said: str) -> str:
+    """Answer what is no action."""
+    return f"Could not execute {said[:ECHO_LENGTH]}"
+
+
+def item_id(book: RecipeBook, name: str) -> str:
+    """Return the id behind a name, or for a name that nothing has, the id it would have had."""
+    return book.ids.get(name) or DEFAULT_NAMESPACE + name[:ECHO_LENGTH].replace(" ", "_")

@@ -1,0 +1,24 @@
+"""The errors that a caller of the suite can meet. An agent's mistake is never one: it is an observation."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+
+class TextCraftGymError(Exception):
+    """Base class of every error that the suite raises on purpose."""
+
+
+class UnknownName(TextCraftGymError, ValueError):
+    """A task, split, item, agent or environment that does not exist; the message lists what does."""
+
+    def __init__(self, kind: str, name: object, known: Sequence[str], shown: int = 20) -> None:
+        close = difflib.get_close_matches(str(name), known, n=5)
+        hint = f" Did you mean {', '.join(close)}?" if close else ""
+        rest = f", ... ({len(known)} in all)" if len(known) > shown else ""
+        super().__init__(f"unknown {kind} {name!r}.{hint} Possible: {', '.join(known[:shown])}{rest}")
+
+
+class RunError(TextCraftGymError, ValueError):
+    """A run folder that cannot be continued or read."""

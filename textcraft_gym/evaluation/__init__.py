@@ -1,0 +1,1 @@
+"""Playing episodes, many of them, and what came of it."""

@@ -1,0 +1,204 @@
+"""The one loop in which an agent meets an environment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import gymnasium as gym
+
+from textcraft_gym.agents.agent import Act, Agent, Ask, EpisodeOver, Model, Play, Request, Reset, Routine, Step
+from textcraft_gym.errors import TextCraftGymError
+
+DEFAULT_MAX_STEPS = 100
+DEFAULT_MAX_CALLS = 1000
+
+Policy: TypeAlias = Callable[[str, dict[str, Any]], str]
+"""The simplest agent: a function of the last observation and info that returns an action."""
+
+
+class AgentError(TextCraftGymError, RuntimeError):
+    """An agent that broke the contract: it acted when the episode was over, or asked for what nobody answers."""
+
+
+@dataclass
+class Episode:
+    """What happened.
+
+    Attributes:
+        task: ``info["task"]`` of the first step, if the environment names its tasks.
+        seed: The seed of the reset.
+        reward: The sum of rewards of the best trial; a reset never takes it back.
+        won: Whether the environment ever said ``info["won"]``; None if it does not speak of that.
+        belief: What the agent says of its own success, if it says so.
+        steps: Actions played, over all trials.
+        calls: Completions asked for.
+        trials: 1 and the resets that the agent asked for.
+        ended: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, or ``agent`` if it stopped by itself.
+        transcript: Each action as it was played with its observation; a reset is an entry with the action None.
+    """
+
+    task: str | None = None
+    seed: int | None = None
+    reward: float = 0.0
+    won: bool | None = None
+    belief: bool | None = None
+    steps: int = 0
+    calls: int = 0
+    trials: int = 1
+    ended: str = "agent"
+    transcript: list[tuple[str | None, str]] = field(default_factory=list)
+
+
+def run_episode(
+    env: gym.Env[str, str],
+    agent: Agent | Policy,
+    *,
+    task: str | None = None,
+    seed: int | None = None,
+    max_steps: int | None = None,
+    model: Model | Mapping[str, Model] | None = None,
+    max_calls: int = DEFAULT_MAX_CALLS,
+) -> Episode:
+    """Let an agent play one episode of any Gymnasium environment of text.
+
+    Args:
+        env: The environment. None of the suite's info keys is needed.
+        agent: An Agent, or a function ``(observation, info) -> action``.
+        task: Which task to play; passed to ``reset`` as ``options={"task": task}``.
+        seed: The seed of the reset, also behind the agent's own randomness.
+        max_steps: The most actions, over all trials; by default the limit that the environment is registered with.
+        model: What answers the agent's questions, or one for each role.
+        max_calls: The most questions.
+
+    Raises:
+        AgentError: If the agent breaks the contract. Whatever it or the environment raises is passed on.
+    """
+    return _Loop(env, task, seed, max_steps or registered_limit(env), model, max_calls).run(agent)
+
+
+def registered_limit(env: gym.Env[Any, Any]) -> int:
+    """Return the step limit that the environment's id is registered with, also where ``gym.make`` lifted it."""
+    registered = gym.registry.get(env.spec.id) if env.spec else None
+    return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
+
+
+class _Loop:
+    """Owns the environment and the models, answers requests, and keeps both bounds."""
+
+    def __init__(
+        self,
+        env: gym.Env[str, str],
+        task: str | None,
+        seed: int | None,
+        max_steps: int,
+        model: Model | Mapping[str, Model] | None,
+        max_calls: int,
+    ) -> None:
+        self.env = env
+        self.options = None if task is None else {"task": task}
+        self.max_steps = max_steps
+        self.model = model
+        self.max_calls = max_calls
+        self.episode = Episode(seed=seed)
+        self.over = False
+        self.trial_reward = 0.0
+
+    def run(self, agent: Agent | Policy) -> Episode:
+        first = self.begin()
+        self.episode.task = first.info.get("task")
+        self.play = Play(first, _agent_seed(self.episode.task, self.episode.seed))
+        routine = agent.episode(self.play) if hasattr(agent, "episode") else _follow(agent, self.play)
+        try:
+            request = next(routine)
+            while True:
+                request = self.answer(routine, request)
+        except StopIteration as stop:
+            self.episode.belief = stop.value
+        except EpisodeOver:
+            pass
+        finally:
+            routine.close()
+        return self.episode
+
+    def answer(self, routine: Routine, request: Request) -> Request:
+        """Answer one request with what it asks for, or with the end of the episode."""
+        if isinstance(request, Act):
+            step = self.act(request.text)
+            return routine.throw(EpisodeOver(step)) if self.over else routine.send(step)
+        if isinstance(request, Reset):
+            return routine.send(self.again())
+        if isinstance(request, Ask):
+            if self.spent():
+                raise AgentError("the agent asked a model after a bound had ended the episode")
+            if self.episode.calls == self.max_calls:
+                self.over, self.episode.ended = True, "max_calls"
+                return routine.throw(EpisodeOver(self.last))
+            return routine.send(self.ask(request))
+        raise AgentError(f"expected a request (Act, Ask or Reset), got {request!r}")
+
+    def act(self, text: str) -> Step:
+        if self.over:
+            raise AgentError(f"the agent acted after the end of the episode: {text!r}")
+        observation, reward, terminated, truncated, info = self.env.step(text)
+        step = self.last = Step(observation, float(reward), terminated, truncated, info)
+        self.play.history.append((text, step))
+        self.episode.transcript.append((text, observation))
+        self.episode.steps += 1
+        self.trial_reward += step.reward
+        self.episode.reward = max(self.episode.reward, self.trial_reward)
+        self.see(info)
+        bounds = {"terminated": terminated, "truncated": truncated, "max_steps": self.episode.steps >= self.max_steps}
+        for ended, true in bounds.items():
+            if true:
+                self.over, self.episode.ended = True, ended
+                break
+        return step
+
+    def again(self) -> Step:
+        if self.spent() or self.episode.trials > self.max_steps:
+            raise AgentError("the agent began again after a bound had ended the episode")
+        self.episode.trials += 1
+        self.play.history.clear()
+        return self.begin()
+
+    def begin(self) -> Step:
+        observation, info = self.env.reset(seed=self.episode.seed, options=self.options)
+        self.over, self.episode.ended, self.trial_reward = False, "agent", 0.0
+        self.episode.transcript.append((None, observation))
+        self.see(info)
+        self.last = Step(observation, 0.0, False, False, info)
+        return self.last
+
+    def spent(self) -> bool:
+        """Tell whether a bound of the loop, which no reset refills, has ended the episode."""
+        return self.over and (self.episode.steps >= self.max_steps or self.episode.ended == "max_calls")
+
+    def ask(self, request: Ask) -> Any:
+        model = self.model.get(request.role) if isinstance(self.model, Mapping) else self.model
+        if model is None:
+            raise AgentError(f"the agent asked the {request.role} model, and this run has none")
+        self.episode.calls += 1
+        return model.complete(
+            request.prompt,
+            stop=request.stop,
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            sample=request.sample,
+        )
+
+    def see(self, info: Mapping[str, Any]) -> None:
+        if "won" in info:
+            self.episode.won = bool(self.episode.won or info["won"])
+
+
+def _follow(policy: Policy, play: Play) -> Routine:
+    step = play.first
+    while True:
+        step = yield from play.act(policy(step.observation, step.info))
+
+
+def _agent_seed(task: str | None, seed: int | None) -> int:
+    return int.from_bytes(hashlib.sha256(f"{task}/{seed}".encode()).digest()[:8], "big")

@@ -1,0 +1,83 @@
+"""Numbers from episode records. An episode that broke is an error: counted, and in no rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+Z_95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a set of episodes came to.
+
+    Attributes:
+        episodes: How many ended without an error.
+        errors: How many did not.
+        won: How many were won.
+        rate: ``won / episodes``, or None without episodes.
+        low, high: The 95% Wilson interval of the rate.
+        reward: Mean reward.
+        steps: Mean number of actions.
+        steps_over_optimal: Mean ratio of actions to the optimum, over the won ones; None without any.
+    """
+
+    episodes: int
+    errors: int
+    won: int
+    rate: float | None
+    low: float
+    high: float
+    reward: float | None
+    steps: float | None
+    steps_over_optimal: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as JSON can hold them."""
+        return asdict(self)
+
+
+def wilson_interval(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
+    """Return the Wilson score interval of a proportion; (0, 1) without trials.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22, 1927.
+    """
+    if not trials:
+        return 0.0, 1.0
+    rate = successes / trials
+    scale = 1 + z * z / trials
+    centre = (rate + z * z / (2 * trials)) / scale
+    half = z / scale * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
+    """Summarise episode records (see ``runner``)."""
+    records = list(records)
+    played = [record for record in records if not record.get("error")]
+    won = [record for record in played if record["won"]]
+    low, high = wilson_interval(len(won), len(played))
+    ratios = [record["steps"] / record["optimal_length"] for record in won if record.get("optimal_length")]
+    return Summary(
+        episodes=len(played),
+        errors=len(records) - len(played),
+        won=len(won),
+        rate=len(won) / len(played) if played else None,
+        low=low,
+        high=high,
+        reward=fmean(record["reward"] for record in played) if played else None,
+        steps=fmean(record["steps"] for record in played) if played else None,
+        steps_over_optimal=fmean(ratios) if ratios else None,
+    )
+
+
+def summarise_by_depth(records: Iterable[Mapping[str, Any]]) -> dict[str, Summary]:
+    """Return a summary for each depth, in order, and one for ``all``."""
+    records = list(records)
+    depths = sorted({record["depth"] for record in records})
+    by_depth = {str(depth): summarise(r for r in records if r["depth"] == depth) for depth in depths}
+    return by_depth | {"all": summarise(records)}

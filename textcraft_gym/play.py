@@ -1,0 +1,73 @@
+"""An environment played by a person, in a terminal or through a pipe."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium as gym
+from rich.console import Console
+from rich.markup import escape
+
+HELP = "Tab completes, [bold]hint[/] shows a good next action, [bold]quit[/] leaves."
+
+
+def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
+    """Play one episode and return whether it was won. At the end of the input the game is left.
+
+    Args:
+        env_id: A registered id.
+        task: Which task; otherwise the seed draws one.
+        seed: The seed of the reset.
+        env_args: Further arguments of ``gym.make``.
+    """
+    console = Console(highlight=False)
+    env = gym.make(env_id, max_episode_steps=-1, **{"admissible": True, "expert": True, **env_args})
+    observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
+    console.print(_coloured(observation), f"\n{HELP}\n", soft_wrap=True)
+    typed = _typed_lines(lambda: _words(observation, info))
+    steps, over = 0, False
+    while not over:
+        action = next(typed, "quit").strip()
+        if action == "quit":
+            console.print("Left the game.")
+            break
+        if action == "hint":
+            console.print(f"[yellow]{escape((info.get('expert_plan') or ['no hint here'])[0])}[/]")
+        elif action:
+            said, _, terminated, truncated, info = env.step(action)
+            steps, over = steps + 1, terminated or truncated
+            console.print(f"[{'red' if 'invalid_reason' in info else 'green'}]{escape(said)}[/]", soft_wrap=True)
+    if over:
+        console.print(f"[bold]{'Won' if info.get('won') else 'Lost'}[/] after {steps} actions.")
+    env.close()
+    return bool(info.get("won"))
+
+
+def _typed_lines(words: Callable[[], list[str]]) -> Iterator[str]:
+    """Yield what is typed: with completion in a terminal, line by line from a pipe."""
+    if not sys.stdin.isatty():
+        yield from sys.stdin
+        return
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import FuzzyWordCompleter
+
+    session: PromptSession[str] = PromptSession(completer=FuzzyWordCompleter(words))
+    while True:
+        try:
+            yield session.prompt("> ")
+        except (EOFError, KeyboardInterrupt):
+            return
+
+
+def _words(observation: str, info: dict[str, Any]) -> list[str]:
+    """Return what Tab offers: commands that make sense now, and the names in the listed recipes."""
+    names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", observation)
+    return list(dict.fromkeys([*info.get("admissible_commands", []), *names, "inventory", "hint", "quit"]))
+
+
+def _coloured(observation: str) -> str:
+    lines = (escape(line) for line in observation.split("\n"))
+    return "\n".join(f"[bold magenta]{line}[/]" if line.startswith("Goal") else line for line in lines)

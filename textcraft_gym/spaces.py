@@ -1,0 +1,71 @@
+"""The one space of everything that is said: any text, up to a length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Text
+from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
+
+_MAX_LENGTH = 1 << 16
+_SAMPLE_LENGTH = 32
+_SAMPLE_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 "
+
+
+class AnyText(Text):
+    """Every string of at most ``max_length`` characters, whatever its characters.
+
+    Gymnasium's ``Text`` wants a set of characters; the whole of Unicode in one would take seconds and hundreds of
+    megabytes, and its shared memory fails at a character outside the set. Here membership is a length, shared memory
+    holds code points, and samples are short and drawn from letters, digits and spaces.
+    """
+
+    def __init__(self, max_length: int = _MAX_LENGTH, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__(max_length, min_length=0, charset=_SAMPLE_CHARACTERS, seed=seed)
+
+    def contains(self, x: Any) -> bool:
+        """Tell whether ``x`` is a string that is not too long."""
+        return isinstance(x, str) and len(x) <= self.max_length
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """Draw a short string. ``mask`` and ``probability`` are those of Gymnasium's ``Text``."""
+        if mask is None and probability is None:
+            length = int(self.np_random.integers(0, min(_SAMPLE_LENGTH, self.max_length) + 1))
+            return super().sample(mask=(length, None))
+        return super().sample(mask=mask, probability=probability)
+
+    def __repr__(self) -> str:
+        return f"AnyText({self.max_length})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnyText) and self.max_length == other.max_length
+
+    __hash__ = None  # type: ignore[assignment]  # like Gymnasium's spaces, which compare by value and are mutable
+
+
+@create_shared_memory.register(AnyText)
+def _create_shared_text(space: AnyText, n: int = 1, ctx: Any = None) -> Any:
+    """A row an environment: the length of its text, then the text's code points."""
+    import multiprocessing
+
+    return (ctx or multiprocessing).Array(np.dtype(np.int32).char, n * (1 + space.max_length))
+
+
+@write_to_shared_memory.register(AnyText)
+def _write_shared_text(space: AnyText, index: int, value: str, shared_memory: Any) -> None:
+    row = _rows(space, shared_memory)[index]
+    points = np.frombuffer(value.encode("utf-32-le", "surrogatepass"), dtype="<i4")
+    row[0] = len(points)
+    row[1 : 1 + len(points)] = points
+
+
+@read_from_shared_memory.register(AnyText)
+def _read_shared_text(space: AnyText, shared_memory: Any, n: int = 1) -> Sequence[str]:
+    rows = _rows(space, shared_memory)[:n]
+    return tuple(row[1 : 1 + row[0]].astype("<i4").tobytes().decode("utf-32-le", "surrogatepass") for row in rows)
+
+
+def _rows(space: AnyText, shared_memory: Any) -> np.ndarray[Any, np.dtype[np.int32]]:
+    return np.frombuffer(shared_memory.get_obj(), dtype=np.int32).reshape(-1, 1 + space.max_length)

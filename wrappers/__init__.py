@@ -1,0 +1,1 @@
+"""Wrappers, one a module, each a complete ``gymnasium.Wrapper``."""
