@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import gymnasium as gym
 import typer
 
 import textcraft_gym
@@ -38,7 +39,7 @@ def main() -> None:
     """Run the command; a mistake of the caller is one line on standard error and status 2."""
     try:
         app()
-    except (TextCraftGymError, RecipeError, OSError, ValueError) as error:
+    except (TextCraftGymError, RecipeError, gym.error.Error, OSError, ValueError) as error:
         sys.exit(_fail(error))
 
 

@@ -52,14 +52,31 @@ def _typed_lines(words: Callable[[], list[str]]) -> Iterator[str]:
         yield from sys.stdin
         return
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.completion import FuzzyWordCompleter
+    from prompt_toolkit.completion import Completer, Completion
 
-    session: PromptSession[str] = PromptSession(completer=FuzzyWordCompleter(words))
+    class Words(Completer):
+        def get_completions(self, document: Any, complete_event: Any) -> Iterator[Completion]:
+            for word, typed in completions(document.text_before_cursor, words()):
+                yield Completion(word, start_position=-len(typed))
+
+    session: PromptSession[str] = PromptSession(completer=Words())
     while True:
         try:
             yield session.prompt("> ")
         except (EOFError, KeyboardInterrupt):
             return
+
+
+def completions(line: str, words: list[str]) -> list[tuple[str, str]]:
+    """Return the words that go on from a line, each with the end of the line that it replaces, short ones first.
+
+    A word goes on from the whole line (a command), or from what stands behind the last number (a name).
+    """
+    name = re.split(r"\d+ ", line)[-1]
+    names = [word for word in words if not re.search(r"\d", word)] if name != line else []
+    candidates = [(word, line) for word in words] + [(word, name) for word in names]
+    found = [(word, typed) for word, typed in candidates if word.startswith(typed) and word != typed]
+    return sorted(found, key=lambda one: len(one[0]))
 
 
 def _words(observation: str, info: dict[str, Any]) -> list[str]:

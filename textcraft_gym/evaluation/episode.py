@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from textcraft_gym.errors import TextCraftGymError
 
 DEFAULT_MAX_STEPS = 100
 DEFAULT_MAX_CALLS = 1000
+MAX_REFUSALS = 1000
 
 Policy: TypeAlias = Callable[[str, dict[str, Any]], str]
 """The simplest agent: a function of the last observation and info that returns an action."""
@@ -30,7 +32,7 @@ class Episode:
     Attributes:
         task: ``info["task"]`` of the first step, if the environment names its tasks.
         seed: The seed of the reset.
-        reward: The sum of rewards of the best trial; a reset never takes it back.
+        reward: The sum of rewards of the best trial, so that a reset never takes one back.
         won: Whether the environment ever said ``info["won"]``; None if it does not speak of that.
         belief: What the agent says of its own success, if it says so.
         steps: Actions played, over all trials.
@@ -41,7 +43,7 @@ class Episode:
     """
 
     task: str | None = None
-    seed: int | None = None
+    seed: int = 0
     reward: float = 0.0
     won: bool | None = None
     belief: bool | None = None
@@ -68,7 +70,7 @@ def run_episode(
         env: The environment. None of the suite's info keys is needed.
         agent: An Agent, or a function ``(observation, info) -> action``.
         task: Which task to play; passed to ``reset`` as ``options={"task": task}``.
-        seed: The seed of the reset, also behind the agent's own randomness.
+        seed: The seed of the reset, also behind the agent's own randomness; by default one is drawn and recorded.
         max_steps: The most actions, over all trials; by default the limit that the environment is registered with.
         model: What answers the agent's questions, or one for each role.
         max_calls: The most questions.
@@ -102,9 +104,11 @@ class _Loop:
         self.max_steps = max_steps
         self.model = model
         self.max_calls = max_calls
-        self.episode = Episode(seed=seed)
+        self.episode = Episode(seed=secrets.randbelow(1 << 31) if seed is None else seed)
         self.over = False
-        self.trial_reward = 0.0
+        self.exhausted = False
+        self.refusals = 0
+        self.returns: list[float] = []
 
     def run(self, agent: Agent | Policy) -> Episode:
         first = self.begin()
@@ -125,19 +129,25 @@ class _Loop:
 
     def answer(self, routine: Routine, request: Request) -> Request:
         """Answer one request with what it asks for, or with the end of the episode."""
+        if self.spent(request):
+            self.refusals += 1
+            if self.refusals > MAX_REFUSALS:
+                raise AgentError("the agent does not stop, though its steps or calls are spent")
+            return routine.throw(EpisodeOver(self.last))
         if isinstance(request, Act):
             step = self.act(request.text)
             return routine.throw(EpisodeOver(step)) if self.over else routine.send(step)
         if isinstance(request, Reset):
             return routine.send(self.again())
         if isinstance(request, Ask):
-            if self.spent():
-                raise AgentError("the agent asked a model after a bound had ended the episode")
-            if self.episode.calls == self.max_calls:
-                self.over, self.episode.ended = True, "max_calls"
-                return routine.throw(EpisodeOver(self.last))
             return routine.send(self.ask(request))
         raise AgentError(f"expected a request (Act, Ask or Reset), got {request!r}")
+
+    def spent(self, request: Request) -> bool:
+        """Tell whether a bound ends the episode; no reset refills what is spent."""
+        if isinstance(request, Ask) and self.episode.calls >= self.max_calls:
+            self.exhausted, self.episode.ended = True, "max_calls"
+        return self.exhausted
 
     def act(self, text: str) -> Step:
         if self.over:
@@ -147,34 +157,30 @@ class _Loop:
         self.play.history.append((text, step))
         self.episode.transcript.append((text, observation))
         self.episode.steps += 1
-        self.trial_reward += step.reward
-        self.episode.reward = max(self.episode.reward, self.trial_reward)
+        self.returns[-1] += step.reward
+        self.episode.reward = max(self.returns)
         self.see(info)
-        bounds = {"terminated": terminated, "truncated": truncated, "max_steps": self.episode.steps >= self.max_steps}
-        for ended, true in bounds.items():
-            if true:
-                self.over, self.episode.ended = True, ended
-                break
+        self.exhausted = self.episode.steps >= self.max_steps
+        ends = {"terminated": terminated, "truncated": truncated, "max_steps": self.exhausted}
+        self.episode.ended = next((end for end, reached in ends.items() if reached), "agent")
+        self.over = self.episode.ended != "agent"
         return step
 
     def again(self) -> Step:
-        if self.spent() or self.episode.trials > self.max_steps:
-            raise AgentError("the agent began again after a bound had ended the episode")
+        if self.episode.trials > self.max_steps:
+            raise AgentError(f"the agent began again {self.max_steps} times")
         self.episode.trials += 1
         self.play.history.clear()
         return self.begin()
 
     def begin(self) -> Step:
         observation, info = self.env.reset(seed=self.episode.seed, options=self.options)
-        self.over, self.episode.ended, self.trial_reward = False, "agent", 0.0
+        self.over, self.episode.ended = False, "agent"
+        self.returns.append(0.0)
         self.episode.transcript.append((None, observation))
         self.see(info)
         self.last = Step(observation, 0.0, False, False, info)
         return self.last
-
-    def spent(self) -> bool:
-        """Tell whether a bound of the loop, which no reset refills, has ended the episode."""
-        return self.over and (self.episode.steps >= self.max_steps or self.episode.ended == "max_calls")
 
     def ask(self, request: Ask) -> Any:
         model = self.model.get(request.role) if isinstance(self.model, Mapping) else self.model
@@ -200,5 +206,5 @@ def _follow(policy: Policy, play: Play) -> Routine:
         step = yield from play.act(policy(step.observation, step.info))
 
 
-def _agent_seed(task: str | None, seed: int | None) -> int:
+def _agent_seed(task: str | None, seed: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{task}/{seed}".encode()).digest()[:8], "big")

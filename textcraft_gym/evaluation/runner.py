@@ -92,12 +92,13 @@ def evaluate(
     with (folder / "episodes.jsonl").open("a", encoding="utf-8", newline="\n") as file:
         for task in tasks:
             if task.id not in done:
-                record = done[task.id] = _play(env, player, task, config)
+                record = _play(env, player, task, config)
                 file.write(json.dumps(record) + "\n")
                 file.flush()
                 on_episode(record)
     env.close()
-    records = [done[task.id] for task in tasks]
+    written = {record["task"]: record for record in read_records(folder)}
+    records = [written[task.id] for task in tasks]
     _close(folder, records)
     return records
 

@@ -91,7 +91,7 @@ class TextCraftEnv(gym.Env[str, str]):
         self.render_mode = render_mode
         self.observation_space = AnyText()
         self.action_space = AnyText()
-        self._asked_for = admissible or expert
+        self._extras = bool(admissible or expert or render_mode)
         self._over = True
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
@@ -116,17 +116,18 @@ class TextCraftEnv(gym.Env[str, str]):
         """Play one action."""
         if self._over:
             raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
-        self._inventory, observation, reason = apply(self.book, self._inventory, understand(self.book, action))
-        earned = reward(self._inventory, self.goal)
-        self._over = earned > 0
-        info: dict[str, Any] = {"task": self.goal, "won": self._over}
+        book, goal = self.book, self.goal
+        inventory, observation, reason = apply(book, self._inventory, understand(book, action))
+        self._inventory = inventory
+        earned = reward(inventory, goal)
+        self._over = won = earned > 0
+        info: dict[str, Any] = {"task": goal, "won": won}
         if reason:
             info["invalid_reason"] = reason
-        if self._asked_for:
+        if self._extras:
             self._inform(info, action)
-        if self.render_mode:
             self._said = f"> {action}\n{observation}"
-        return observation, earned, self._over, False, info
+        return observation, earned, won, False, info
 
     def render(self) -> str | None:
         """Return the last action and its answer, or the prompt."""

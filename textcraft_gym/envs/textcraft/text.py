@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, Ingredient, Recipe
@@ -44,7 +45,7 @@ def inventory(book: RecipeBook, held: Mapping[str, int]) -> str:
     """Return the inventory in the order in which things were first held."""
     if not held:
         return EMPTY_HANDED
-    return "Inventory: " + "".join([f"[{book.names[item]}] ({count}) " for item, count in held.items()])
+    return _inventory_format(book, *held) % tuple(held.values())
 
 
 def got(count: int, said: str) -> str:
@@ -80,6 +81,12 @@ def wrong_item(said: str) -> str:
 def unknown(said: str) -> str:
     """Answer what is no action."""
     return f"Could not execute {said[:ECHO_LENGTH]}"
+
+
+@lru_cache(maxsize=4096)
+def _inventory_format(book: RecipeBook, *items: str) -> str:
+    """Looks are a fifth of all actions and items change less often than counts: filling in numbers takes half the time."""
+    return "Inventory: " + "".join("[" + book.names[item].replace("%", "%%") + "] (%d) " for item in items)
 
 
 def item_id(book: RecipeBook, name: str) -> str:

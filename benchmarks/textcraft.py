@@ -1,0 +1,152 @@
+"""How fast TextCraft is, as ratios to an environment that does nothing.
+
+Both are made by ``gym.make``, with its default wrappers, and play the same actions in turn, round by round; the middle
+round counts. Seconds depend on the machine, the ratios much less.
+"""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import gymnasium as gym
+from rich.console import Console
+from rich.table import Table
+
+import textcraft_gym
+from textcraft_gym.envs.textcraft.expert import expert_plan
+from textcraft_gym.spaces import AnyText
+
+ROUNDS = 7
+PASSES = 5
+RESETS = 10_000
+MANY_RESETS = 100_000
+
+Workload = list[tuple[str, list[str]]]
+
+
+class NoOpEnv(gym.Env[str, str]):
+    """Answers everything with the same text."""
+
+    def __init__(self) -> None:
+        self.observation_space = self.action_space = AnyText()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Seed as Gymnasium asks for, and answer."""
+        super().reset(seed=seed)
+        return "Nothing.", {}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Answer."""
+        return "Nothing.", 0.0, False, False, {}
+
+
+def workload(env: gym.Env[str, str]) -> Workload:
+    """Return a shortest solution of every test task, a look and an error before every third action."""
+    book = env.get_wrapper_attr("book")
+    errors = itertools.cycle(["get 3 unobtainium", "craft 1 chest using 9 bedrock", "craft 1 chest using planks", "jump"])
+    episodes = []
+    for task in textcraft_gym.tasks("TextCraft-v0", "test"):
+        actions = []
+        for number, action in enumerate(expert_plan(book, task.id, {}), 1):
+            actions += ["inventory", next(errors), action] if number % 3 == 0 else [action]
+        episodes.append((task.id, actions))
+    return episodes
+
+
+def unseen(episodes: Workload, fresh: Iterator[int]) -> Workload:
+    """Return the same episodes in strings never used before; the count that a craft states does not matter."""
+
+    def vary(action: str) -> str:
+        verb, _, rest = action.partition(" ")
+        number = next(fresh)
+        if verb == "get":
+            return f"get {100_000 + number % 900_000} {rest.partition(' ')[2]}"
+        if verb == "craft":
+            return f"craft {100_000 + number % 900_000} {rest.partition(' ')[2]}"
+        return action if verb == "inventory" else f"{action} {number}"
+
+    return [(task, [vary(action) for action in actions]) for task, actions in episodes]
+
+
+def step_rate(env: gym.Env[str, str], episodes: Iterable[tuple[str, list[str]]]) -> float:
+    """Return steps a second, resets not counted."""
+    spent, steps = 0.0, 0
+    step = env.step
+    for task, actions in episodes:
+        env.reset(seed=0, options={"task": task})
+        began = time.perf_counter()
+        for action in actions:
+            step(action)
+        spent += time.perf_counter() - began
+        steps += len(actions)
+    return steps / spent
+
+
+def reset_rate(env: gym.Env[str, str], seeds: range) -> float:
+    """Return resets a second, each with a new seed."""
+    began = time.perf_counter()
+    for seed in seeds:
+        env.reset(seed=seed)
+    return len(seeds) / (time.perf_counter() - began)
+
+
+def side_by_side(ours: Callable[[], float], noop: Callable[[], float]) -> tuple[float, float, float]:
+    """Measure both in turn; return the middle of each and of the ratios of a round."""
+    pairs = [(ours(), noop()) for _ in range(ROUNDS)]
+    return (
+        statistics.median(pair[0] for pair in pairs),
+        statistics.median(pair[1] for pair in pairs),
+        statistics.median(a / b for a, b in pairs),
+    )
+
+
+def growth_in_mb(env: gym.Env[str, str]) -> float:
+    """Return how much the peak memory of this process grows over many resets."""
+    reset_rate(env, range(1000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    reset_rate(env, range(MANY_RESETS))
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (1024 if sys.platform != "darwin" else 1 << 20)
+
+
+def import_ms() -> float:
+    """Return what importing the package adds to importing Gymnasium."""
+    code = "import time, gymnasium; t = time.perf_counter(); import textcraft_gym; print(time.perf_counter() - t)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(ROUNDS)]
+    return 1000 * statistics.median(float(run.stdout) for run in runs)
+
+
+def main() -> None:
+    """Measure and print."""
+    gym.register("NoOp-v0", entry_point=NoOpEnv, max_episode_steps=100)
+    ours, noop = gym.make("TextCraft-v0", split="test"), gym.make("NoOp-v0")
+    episodes = workload(ours) * PASSES
+    fresh = itertools.count()
+    table = Table(title=f"TextCraft-v0 on Python {sys.version.split()[0]}, Gymnasium {gym.__version__}")
+    for heading in ("measure", "TextCraft-v0", "no-op", "ratio", "to reach"):
+        table.add_column(heading, justify="left" if heading == "measure" else "right")
+
+    def row(measure: str, rates: tuple[float, float, float], target: str) -> None:
+        table.add_row(measure, f"{rates[0]:,.0f}", f"{rates[1]:,.0f}", f"{rates[2]:.1%}", target)
+
+    repeated = side_by_side(lambda: step_rate(ours, episodes), lambda: step_rate(noop, episodes))
+    row("steps/s, repeated strings", repeated, "25% or more")
+    new = [unseen(episodes, fresh) for _ in range(ROUNDS)]
+    rates = side_by_side(lambda: step_rate(ours, new[-1]), lambda: step_rate(noop, new.pop()))
+    row("steps/s, strings never seen", rates, "5% or more")
+    seeds = (range(start, start + RESETS) for start in itertools.count(0, RESETS))
+    resets = side_by_side(lambda: reset_rate(ours, next(seeds)), lambda: reset_rate(noop, next(seeds)))
+    row("resets/s over the test split", resets, "15,000/s or more")
+    table.add_row(f"memory growth over {MANY_RESETS:,} resets, MB", f"{growth_in_mb(ours):.1f}", "", "", "flat")
+    table.add_row("import beyond gymnasium, ms", f"{import_ms():.0f}", "", "", "under 100")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from textcraft_gym.agents.agent import Completion, EpisodeOver, Play, Routine
+from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.random import RandomAgent
+
+from textcraft_gym import run_episode
+from textcraft_gym.evaluation.episode import MAX_REFUSALS, AgentError, registered_limit
+from textcraft_gym.spaces import AnyText
+
+
+class CountdownEnv(gym.Env[str, str]):
+    """A foreign text world without any info: say what was said, end after ``length`` steps, pay what is said."""
+
+    def __init__(self, length: int = 3) -> None:
+        self.observation_space = self.action_space = AnyText()
+        self.length = length
+        self.seeds: list[int | None] = []
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        super().reset(seed=seed)
+        self.left = self.length
+        self.seeds.append(seed)
+        return f"{self.left} left", {}
+
+    def step(self, action: str):
+        self.left -= 1
+        return f"{self.left} left", float(action), self.left == 0, False, {}
+
+
+class Scripted:
+    """An agent made of one generator function."""
+
+    def __init__(self, episode) -> None:
+        self.episode = episode
+
+
+def test_run_episode__plays_a_function_in_a_foreign_environment():
+    seen = []
+
+    def policy(observation: str, info: dict[str, Any]) -> str:
+        seen.append((observation, info))
+        return "0.5"
+
+    episode = run_episode(CountdownEnv(), policy, seed=7)
+    assert seen == [("3 left", {}), ("2 left", {}), ("1 left", {})]
+    assert (episode.reward, episode.steps, episode.ended, episode.trials) == (1.5, 3, "terminated", 1)
+    assert (episode.task, episode.won, episode.belief, episode.seed) == (None, None, None, 7)
+    assert episode.transcript == [(None, "3 left"), ("0.5", "2 left"), ("0.5", "1 left"), ("0.5", "0 left")]
+
+
+def test_run_episode__draws_and_records_a_seed_when_none_is_given():
+    env = CountdownEnv()
+    episode = run_episode(env, lambda observation, info: "0")
+    assert env.seeds == [episode.seed]
+
+
+def test_run_episode__takes_the_belief_that_the_agent_returns():
+    def gives_up(play: Play) -> Routine:
+        yield from play.act("0")
+        return False
+
+    episode = run_episode(CountdownEnv(), Scripted(gives_up), seed=0)
+    assert (episode.belief, episode.ended, episode.steps) == (False, "agent", 1)
+
+
+def test_run_episode__keeps_its_own_bound_on_steps():
+    episode = run_episode(CountdownEnv(10), lambda observation, info: "1", seed=0, max_steps=4)
+    assert (episode.steps, episode.ended, episode.reward) == (4, "max_steps", 4.0)
+
+
+@pytest.mark.parametrize(("max_episode_steps", "limit"), [(None, 100), (-1, 100), (20, 100)])
+def test_registered_limit__is_the_ids_even_where_make_lifted_it(max_episode_steps, limit):
+    assert registered_limit(gym.make("TextCraft-v0", max_episode_steps=max_episode_steps)) == limit
+
+
+def test_run_episode__lets_an_agent_begin_again_and_keeps_the_best_reward():
+    trials = []
+
+    def three_trials(play: Play) -> Routine:
+        for reward in ("0", "1", "0"):
+            try:
+                while True:
+                    yield from play.act(reward)
+            except EpisodeOver as over:
+                trials.append((over.step.observation, [action for action, _ in play.history]))
+            first = yield from play.reset()
+            assert first.observation == "2 left"
+            assert play.history == []
+        return True
+
+    env = CountdownEnv(2)
+    episode = run_episode(env, Scripted(three_trials), seed=11)
+    assert trials == [("0 left", ["0", "0"]), ("0 left", ["1", "1"]), ("0 left", ["0", "0"])]
+    assert (episode.reward, episode.trials, episode.steps, episode.belief) == (2.0, 4, 6, True)
+    assert env.seeds == [11] * 4
+
+
+def test_run_episode__reset_refills_no_steps():
+    def stubborn(play: Play) -> Routine:
+        ends = 0
+        while ends < 5:
+            try:
+                yield from play.reset()
+                yield from play.act("0")
+            except EpisodeOver:
+                ends += 1
+        return None
+
+    episode = run_episode(CountdownEnv(9), Scripted(stubborn), seed=0, max_steps=3)
+    assert (episode.steps, episode.ended) == (3, "max_steps")
+
+
+def test_run_episode__stops_an_agent_that_never_stops():
+    refused = []
+
+    def endless(play: Play) -> Routine:
+        while True:
+            try:
+                yield from play.act("0")
+            except EpisodeOver:
+                refused.append(1)
+
+    with pytest.raises(AgentError, match="does not stop"):
+        run_episode(CountdownEnv(9), Scripted(endless), seed=0, max_steps=2)
+    assert len(refused) == MAX_REFUSALS + 1
+
+
+def test_run_episode__stops_an_agent_that_only_begins_again():
+    def restless(play: Play) -> Routine:
+        while True:
+            yield from play.reset()
+
+    with pytest.raises(AgentError, match="began again"):
+        run_episode(CountdownEnv(), Scripted(restless), seed=0)
+
+
+def test_run_episode__acting_after_the_end_is_the_agents_error():
+    def deaf(play: Play) -> Routine:
+        try:
+            yield from play.act("0")
+        except EpisodeOver:
+            yield from play.act("0")
+        return None
+
+    with pytest.raises(AgentError, match="after the end"):
+        run_episode(CountdownEnv(1), Scripted(deaf), seed=0)
+
+
+def test_run_episode__refuses_what_is_no_request():
+    def muttering(play: Play) -> Routine:
+        yield "get 1 oak log"
+        return None
+
+    with pytest.raises(AgentError, match="expected a request"):
+        run_episode(CountdownEnv(), Scripted(muttering), seed=0)
+
+
+class Echo:
+    """A model that repeats how it was asked."""
+
+    def complete(self, prompt, *, stop, max_tokens, temperature, sample):
+        return Completion(f"{prompt}|{stop}|{max_tokens}|{temperature}|{sample}", {"prompt_tokens": 1})
+
+
+def test_run_episode__has_the_model_of_the_role_answer():
+    answers = []
+
+    def asking(play: Play) -> Routine:
+        answers.append((yield from play.ask("p", stop=("\n",), max_tokens=5, temperature=0.7, sample=2)).text)
+        answers.append((yield from play.ask("q", role="planner")).text)
+        return None
+
+    class Planner(Echo):
+        def complete(self, prompt, **how):
+            return Completion("a plan")
+
+    episode = run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo(), "planner": Planner()})
+    assert answers == ["p|('\\n',)|5|0.7|2", "a plan"]
+    assert episode.calls == 2
+
+
+def test_run_episode__bounds_the_calls():
+    def chatty(play: Play) -> Routine:
+        while True:
+            yield from play.ask("again?")
+
+    episode = run_episode(CountdownEnv(), Scripted(chatty), seed=0, model=Echo(), max_calls=3)
+    assert (episode.calls, episode.ended) == (3, "max_calls")
+
+
+def test_run_episode__says_which_model_is_missing():
+    def asking(play: Play) -> Routine:
+        yield from play.ask("?", role="planner")
+        return None
+
+    with pytest.raises(AgentError, match="planner model"):
+        run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo()})
+
+
+def test_run_episode__lets_a_model_be_asked_between_trials():
+    def reflecting(play: Play) -> Routine:
+        try:
+            yield from play.act("0")
+        except EpisodeOver:
+            thought = yield from play.ask("what went wrong?")
+            yield from play.reset()
+            return thought.text.startswith("what")
+        return None
+
+    episode = run_episode(CountdownEnv(1), Scripted(reflecting), seed=0, model=Echo())
+    assert (episode.belief, episode.calls, episode.trials) == (True, 1, 2)
+
+
+def test_run_episode__passes_on_what_an_agent_raises():
+    def broken(observation: str, info: dict[str, Any]) -> str:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_episode(CountdownEnv(), broken, seed=0)
+
+
+def test_run_episode__closes_the_agent_when_the_episode_is_over():
+    closed = []
+
+    def tidy(play: Play) -> Routine:
+        try:
+            while True:
+                yield from play.act("0")
+        finally:
+            closed.append(True)
+
+    run_episode(CountdownEnv(), Scripted(tidy), seed=0)
+    assert closed == [True]
+
+
+def test_expert_agent__wins_in_the_fewest_steps():
+    env = gym.make("TextCraft-v0", split="test", max_episode_steps=-1, **ExpertAgent.env_args)
+    episode = run_episode(env, ExpertAgent(), task="minecraft:beehive", seed=3)
+    assert (episode.won, episode.reward, episode.steps) == (True, 1.0, 5)
+    assert episode.transcript[-1] == (episode.transcript[-1][0], "Crafted 1 minecraft:beehive")
+
+
+def test_random_agent__plays_the_same_for_the_same_task_and_seed():
+    env = gym.make("TextCraft-v0", max_episode_steps=-1, **RandomAgent.env_args)
+
+    def play(seed: int) -> list[tuple[str | None, str]]:
+        return run_episode(env, RandomAgent(), task="minecraft:chest", seed=seed, max_steps=20).transcript
+
+    assert play(1) == play(1)
+    assert play(1) != play(2)
+
+
+def test_expert_agent__says_what_it_misses():
+    with pytest.raises(KeyError, match="expert_plan"):
+        run_episode(gym.make("TextCraft-v0"), ExpertAgent(), seed=0)

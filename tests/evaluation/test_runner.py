@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from textcraft_gym.agents.agent import Play, Routine
+
+from textcraft_gym import UnknownName
+from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.runner import Config, evaluate, read_config, read_records
+
+TEN = Config("TextCraft-v0", "test", "random", limit=10, max_steps=15)
+
+
+class Idle:
+    """Looks at its empty hands for ever."""
+
+    def episode(self, play: Play) -> Routine:
+        while True:
+            yield from play.act("inventory")
+
+
+def lines(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines()]
+
+
+def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
+    records = evaluate(Config("TextCraft-v0", "test", "expert", limit=6), tmp_path / "run")
+    folder = tmp_path / "run"
+    assert lines(folder) == json.loads(json.dumps(records)) == read_records(folder)
+    assert [r["task"] for r in records] == sorted(r["task"] for r in records)
+    assert all(r["won"] and r["reward"] == 1 and r["steps"] == r["optimal_length"] for r in records)
+    assert json.loads((folder / "summary.json").read_text())["all"]["rate"] == 1.0
+    assert "| all | 6 | 6 | 100.0% |" in (folder / "report.md").read_text()
+    config = read_config(folder)
+    assert (config["env"], config["split"], config["agent"], config["seed"]) == ("TextCraft-v0", "test", "expert", 0)
+
+
+def test_evaluate__records_every_action_as_it_was_played(tmp_path: Path):
+    (record,) = evaluate(Config("TextCraft-v0", "test", "expert", limit=1), tmp_path)
+    assert record["transcript"][0][0] is None
+    assert record["transcript"][0][1].startswith("Crafting commands:")
+    assert len(record["transcript"]) == record["steps"] + 1
+    assert record["transcript"][-1][1].startswith("Crafted")
+
+
+def test_evaluate__lifts_the_registered_limit_only_as_far_as_asked(tmp_path: Path):
+    (long,) = evaluate(Config("TextCraft-v0", "test", "idle", limit=1, max_steps=150), tmp_path / "long", agent=Idle())
+    (usual,) = evaluate(Config("TextCraft-v0", "test", "idle", limit=1), tmp_path / "usual", agent=Idle())
+    assert (long["steps"], long["ended"]) == (150, "max_steps")
+    assert (usual["steps"], usual["ended"]) == (100, "max_steps")
+
+
+def test_evaluate__goes_on_where_an_earlier_run_stopped(tmp_path: Path):
+    whole = evaluate(TEN, tmp_path / "whole")
+    evaluate(TEN, tmp_path / "cut")
+    kept = (tmp_path / "cut" / "episodes.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut" / "episodes.jsonl").write_bytes(b"".join(kept[:4]) + kept[4][:20])
+    new = []
+    assert evaluate(TEN, tmp_path / "cut", on_episode=new.append) == whole
+    assert [r["task"] for r in new] == [r["task"] for r in whole[4:]]
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
+def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
+    code = (
+        "import sys, time; from textcraft_gym.evaluation.runner import *;"
+        f"evaluate({TEN!r}, sys.argv[1], on_episode=lambda record: time.sleep(0.1))"
+    )
+    run = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "killed")])
+    episodes = tmp_path / "killed" / "episodes.jsonl"
+    deadline = time.monotonic() + 30
+    while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(run.pid, signal.SIGKILL)
+    assert run.wait() == -signal.SIGKILL
+    before = episodes.read_bytes().count(b"\n")
+    assert 3 <= before < 10
+    new = []
+    evaluate(TEN, tmp_path / "killed", on_episode=new.append)
+    assert len(new) == 10 - before
+    assert lines(tmp_path / "killed") == json.loads(json.dumps(evaluate(TEN, tmp_path / "whole")))
+
+
+def test_evaluate__refuses_a_folder_of_another_run(tmp_path: Path):
+    evaluate(TEN, tmp_path)
+    with pytest.raises(RunError, match=r"max_steps: 15, now 20"):
+        evaluate(Config("TextCraft-v0", "test", "random", limit=10, max_steps=20), tmp_path)
+
+
+class Fragile:
+    """Breaks on its second, third and later tasks until it is mended."""
+
+    broken = True
+    met = 0
+
+    def episode(self, play: Play) -> Routine:
+        self.met += 1
+        if self.broken and self.met > 1:
+            raise RuntimeError("a bug in the agent")
+        yield from play.act("inventory")
+        return False
+
+
+def test_evaluate__counts_what_broke_apart_and_plays_it_again(tmp_path: Path):
+    agent = Fragile()
+    config = Config("TextCraft-v0", "dev", "fragile", limit=4)
+    records = evaluate(config, tmp_path, agent=agent)
+    assert [record.get("error") for record in records] == [None] + ["RuntimeError: a bug in the agent"] * 3
+    assert "in episode" in records[1]["traceback"]
+    summary = json.loads((tmp_path / "summary.json").read_text())["all"]
+    assert (summary["episodes"], summary["errors"], summary["rate"]) == (1, 3, 0.0)
+    agent.broken = False
+    records = evaluate(config, tmp_path, agent=agent)
+    assert [record.get("error") for record in records] == [None] * 4
+    assert json.loads((tmp_path / "summary.json").read_text())["all"]["episodes"] == 4
+    assert len(lines(tmp_path)) == 7
+    assert len(read_records(tmp_path)) == 4
+
+
+def test_evaluate__names_the_agents_there_are(tmp_path: Path):
+    with pytest.raises(UnknownName, match=r"unknown agent 'exprt'. Did you mean expert\?"):
+        evaluate(Config("TextCraft-v0", "dev", "exprt"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_evaluate__passes_env_args_on(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "expert", env_args={"distractors": 0}, limit=1)
+    (record,) = evaluate(config, tmp_path)
+    (other,) = evaluate(Config("TextCraft-v0", "test", "expert", limit=1), tmp_path / "other")
+    assert len(record["transcript"][0][1]) < len(other["transcript"][0][1])
+
+
+@pytest.mark.parametrize("line", ["[]", "{}", "nonsense", "7"])
+def test_read_records__names_a_line_that_is_no_record(tmp_path: Path, line: str):
+    (tmp_path / "episodes.jsonl").write_text('{"task": "a"}\n' + line + "\n")
+    with pytest.raises(RunError, match=r"episodes.jsonl:2"):
+        read_records(tmp_path)
+
+
+def test_read_config__says_what_is_no_run_folder(tmp_path: Path):
+    with pytest.raises(RunError, match="no run folder"):
+        read_config(tmp_path)

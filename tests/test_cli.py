@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from textcraft_gym.recipes.pack import BUNDLED
+from typer.testing import CliRunner
+
+from textcraft_gym.cli import app, main
+from textcraft_gym.play import completions
+
+
+def run(*arguments: str, stdin: str = "") -> str:
+    result = CliRunner().invoke(app, list(arguments), input=stdin, env={"COLUMNS": "120"}, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    monkeypatch.setattr(sys, "argv", ["textcraft-gym", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_evaluate__prints_success_by_depth_and_report_shows_runs_beside_each_other(tmp_path: Path):
+    shared = ["evaluate", "--env", "TextCraft-v0", "--split", "test", "--limit", "4", "--env-arg", "distractors=3"]
+    output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))
+    assert "100.0%" in output
+    run(*shared, "--agent", "random", "--out", str(tmp_path / "two"), "--max-steps", "5", "--no-table")
+    assert json.loads((tmp_path / "two" / "config.json").read_text())["env_args"] == {"distractors": 3}
+    output = run("report", str(tmp_path / "one"), str(tmp_path / "two"))
+    assert "expert (one)" in output
+    assert "random (two)" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "--env", "TextCraft-v0", "--agent", "exprt", "--out", "x"], "Did you mean expert?"),
+        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--split", "tset", "--out", "x"], "test, dev, all"),
+        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "x", "--out", "x"], "KEY=VALUE"),
+        (["evaluate", "--env", "TextCraft-v9", "--agent", "expert", "--out", "x"], "TextCraft"),
+        (["play", "TextCraft-v0", "--task", "minecraft:behive"], "minecraft:beehive"),
+        (["recipes", "show", "minecraft:behive"], "minecraft:beehive"),
+        (["recipes", "stats", "--recipes", "nowhere"], "nowhere: no such file or folder"),
+        (["recipes", "stats", "--tags", "both"], "group, item"),
+        (["report", "nowhere"], "no run folder"),
+        (["splits", "make", "--out", "x", "--train", "0.9"], "add up to 1"),
+    ],
+)
+def test_main__answers_a_mistake_with_one_line(arguments, message, monkeypatch, capsys, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    error = fail(monkeypatch, capsys, *arguments)
+    assert message in error
+    assert error.startswith("textcraft-gym: ")
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_recipes_import__writes_the_bundle(tmp_path: Path):
+    assert "859 recipes and 54 item tags" in run("recipes", "import", str(BUNDLED), "--out", str(tmp_path))
+    for name in ("recipes.jsonl", "tags.jsonl"):
+        assert (tmp_path / name).read_bytes() == (BUNDLED / name).read_bytes()
+
+
+def test_recipes_import__writes_nothing_of_a_broken_pack(monkeypatch, capsys, tmp_path: Path):
+    recipes = tmp_path / "pack" / "recipes"
+    recipes.mkdir(parents=True)
+    (recipes / "door.json").write_text('{"type": "minecraft:crafting_shaped"}')
+    error = fail(monkeypatch, capsys, "recipes", "import", str(tmp_path / "pack"), "--out", str(tmp_path / "out"))
+    assert "door.json: a shaped recipe needs a pattern" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_recipes_show__draws_the_tree():
+    output = run("recipes", "show", "minecraft:beehive")
+    assert "3 honeycomb" in output
+    assert "6 planks any of" in output
+    assert "1 warped stems" in output
+
+
+def test_recipes_show__ends_where_real_tags_go_round():
+    assert "as above" in run("recipes", "show", "minecraft:chiseled_sandstone", "--tags", "item")
+
+
+def test_recipes_stats__counts():
+    output = run("recipes", "stats")
+    for fact in ("859", "544", "612", "132", "147", "274", "112"):
+        assert fact in output
+
+
+def test_splits_paper__has_the_papers_sizes():
+    output = run("splits", "paper")
+    rows = [line.split()[1::2] for line in output.splitlines()]
+    assert ["test", "200", "77", "112", "11"] in rows
+    assert ["dev", "197", "197", "0", "0"] in rows
+
+
+def test_splits_make__writes_splits_and_leakage(tmp_path: Path):
+    output = run("splits", "make", "--out", str(tmp_path / "my.jsonl"), "--compositional", "--seed", "3")
+    assert "goals in train" in output
+    rows = [json.loads(line) for line in (tmp_path / "my.jsonl").read_text().splitlines()]
+    assert len(rows) == 397
+    leak = json.loads((tmp_path / "my.leakage.json").read_text())
+    assert "goal" not in leak["intermediates"].values()
+    listed = run("tasks", "TextCraft-v0", "--split", f"{tmp_path / 'my.jsonl'}:test")
+    assert all(row["task"] in listed for row in rows if row["split"] == "test")
+
+
+def test_tasks__lists_depth_and_length():
+    rows = [line.split()[1::2] for line in run("tasks", "TextCraft-v0").splitlines()]
+    assert ["minecraft:beehive", "2", "5"] in rows
+    assert len(rows) == 397 + 5
+
+
+def test_play__can_be_won_through_a_pipe():
+    actions = "\n\nhint\nget 2 oak\nget 2 oak_logs\nhint\n" + "craft 4 oak planks using 1 oak logs\n" * 2
+    output = run(
+        "play",
+        "TextCraft-v0",
+        "--task",
+        "minecraft:beehive",
+        stdin=actions + "get 3 honeycomb\ninventory\nhint\nhint\n",
+    )
+    assert "Goal: craft beehive." in output
+    assert "Could not find oak\n" in output
+    assert "Inventory: [oak planks] (8) [honeycomb] (3)" in output
+    assert "craft 1 beehive using 6 oak planks, 3 honeycomb" in output
+    assert output.endswith("Left the game.\n")
+    output = run(
+        "play",
+        "TextCraft-v0",
+        "--task",
+        "minecraft:beehive",
+        stdin=actions + "get 3 honeycomb\ncraft 1 beehive using 3 honeycomb, 6 oak planks\nnever read\n",
+    )
+    assert output.endswith("Crafted 1 minecraft:beehive\nWon after 6 actions.\n")
+
+
+def test_play__prints_what_looks_like_markup_as_it_is():
+    assert "Could not execute [bold]x[/]" in run("play", "TextCraft-v0", "--seed", "1", stdin="[bold]x[/]\nquit\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("get 1 hon", ["get 1 honeycomb"]),
+        ("get 1 oak ", ["get 1 oak logs", "get 1 oak planks"]),
+        ("craft 1 beehive using 6 oak p", ["craft 1 beehive using 6 oak planks"]),
+        ("inv", ["inventory"]),
+        ("get 3 ", ["get 3 oak logs", "get 3 honeycomb", "get 3 inventory", "get 3 oak planks"]),
+        ("get 3 h", ["get 3 honeycomb"]),
+        ("get 3 honeycomb", []),
+        ("zzz", []),
+    ],
+)
+def test_completions__go_on_from_commands_and_names(line: str, completed: list[str]):
+    words = ["get 3 honeycomb", "honeycomb", "oak logs", "oak planks", "inventory"]
+    found = [line.removesuffix(typed) + word for word, typed in completions(line, words)]
+    assert list(dict.fromkeys(found)) == completed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_play__completes_with_tab_in_a_terminal():
+    import pty
+
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "play",
+        "TextCraft-v0",
+        "--task",
+        "minecraft:beehive",
+        "--seed",
+        "1",
+    ]
+    terminal, inner = pty.openpty()
+    shown = ""
+
+    def wait_for(text: str) -> None:
+        nonlocal shown
+        while text not in shown:
+            assert select.select([terminal], [], [], 30)[0], f"no {text!r} in {shown!r}"
+            shown += os.read(terminal, 65536).decode(errors="replace")
+        shown = shown[shown.index(text) + len(text) :]
+
+    with subprocess.Popen(
+        command, stdin=inner, stdout=inner, stderr=inner, env={**os.environ, "TERM": "xterm"}
+    ) as game:
+        try:
+            wait_for("leaves.")
+            os.write(terminal, b"get 1 honeyc")
+            wait_for("honeycomb")  # in the menu
+            os.write(terminal, b"\t")
+            wait_for("omb")  # in the line
+            os.write(terminal, b"\r")
+            wait_for("Got 1 honeycomb")
+            os.write(terminal, b"quit\r")
+            wait_for("Left the game.")
+            assert game.wait(timeout=30) == 0
+        finally:
+            game.kill()
+            os.close(inner)
+            os.close(terminal)
+
+
+def test_command__is_installed_and_helps():
+    result = subprocess.run([sys.executable, "-m", "textcraft_gym", "--help"], capture_output=True, text=True)
+    assert result.returncode == 0
+    for command in ("evaluate", "report", "play", "tasks", "recipes", "splits"):
+        assert command in result.stdout
