@@ -85,7 +85,7 @@ def unknown(said: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _inventory_format(book: RecipeBook, *items: str) -> str:
-    """Looks are a fifth of all actions and items change less often than counts: filling in numbers takes half the time."""
+    """What is held changes less often than how much of it: filling in the counts alone takes half the time."""
     return "Inventory: " + "".join("[" + book.names[item].replace("%", "%%") + "] (%d) " for item in items)
 
 

@@ -1,0 +1,133 @@
+"""The package as users get it: built, installed into a new virtual environment, and used from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("textcraft_gym", "wrappers", "recipes", "agents")
+FILES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+EPISODE = """
+import gymnasium as gym, textcraft_gym, textcraft_gym.agents, textcraft_gym.recipes, textcraft_gym.wrappers
+from textcraft_gym.agents.expert import ExpertAgent
+env = gym.make("TextCraft-v0", split="test", expert=True)
+episode = textcraft_gym.run_episode(env, ExpertAgent(), task="minecraft:beehive", seed=0)
+for module in (textcraft_gym, textcraft_gym.agents, textcraft_gym.recipes, textcraft_gym.wrappers):
+    print(module.__file__)
+print(episode.won, episode.steps)
+"""
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    result = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def copy_sources(to: Path) -> Path:
+    """A build leaves folders behind, and tests run at the same time: so it builds a copy of its own."""
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in FILES:
+        shutil.copy(ROOT / file, to / file)
+    return to
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = copy_sources(tmp_path_factory.mktemp("sources"))
+    offline = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+    run(sys.executable, "-m", "pip", "wheel", *offline, "--wheel-dir", folder / "dist", folder, cwd=folder)
+    (built,) = (folder / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture
+def new_environment(tmp_path: Path) -> Path:
+    """The Python of a virtual environment that has our dependencies but not the package itself.
+
+    A plain path in a .pth file lends the packages that the tests run with; an editable install among these is not
+    followed, because files of that kind count in an environment's own folder only.
+    """
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "env", cwd=tmp_path)
+    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    folder = run(python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])", cwd=tmp_path).strip()
+    (Path(folder) / "lent.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    code = "import gymnasium, textcraft_gym"
+    missing = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert "No module named 'textcraft_gym'" in missing.stderr
+    return python
+
+
+@pytest.mark.parametrize("editable", [False, True], ids=["wheel", "editable"])
+def test_install__plays_an_episode_from_another_folder(
+    request: pytest.FixtureRequest, new_environment: Path, tmp_path: Path, editable: bool
+):
+    source = copy_sources(tmp_path / "checkout") if editable else request.getfixturevalue("wheel")
+    what = ["--editable", source] if editable else [source]
+    pip = (sys.executable, "-m", "pip", "--python", new_environment)
+    run(*pip, "install", "--no-deps", "--no-build-isolation", "--no-index", *what, cwd=tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    *files, played = run(new_environment, "-c", EPISODE, cwd=elsewhere).splitlines()
+    home = tmp_path / ("checkout" if editable else "env")
+    assert all(Path(file).is_relative_to(home) for file in files), files
+    assert played == "True 5"
+    command = new_environment.with_name("textcraft-gym")
+    assert "beehive" in run(command, "recipes", "show", "minecraft:beehive", cwd=elsewhere)
+
+
+def test_wheel__holds_one_import_root_its_data_and_nothing_else(wheel: Path):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {"textcraft_gym", wheel.name.split("-py3")[0] + ".dist-info"}
+    for name in ("py.typed", "recipes/data/recipes.jsonl", "recipes/data/tags.jsonl", "recipes/data/SOURCE.md"):
+        assert f"textcraft_gym/{name}" in names
+    sources = {
+        f"{'' if folder == 'textcraft_gym' else 'textcraft_gym/'}{file.relative_to(ROOT).as_posix()}"
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*.py")
+    }
+    assert sources == {name for name in names if name.endswith(".py")}
+
+
+def test_imports__point_one_way(wheel: Path, tmp_path: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    linter = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
+    assert linter, "import-linter is not installed"
+
+    def lint() -> subprocess.CompletedProcess[str]:
+        command = [linter, "--no-cache", "--config", str(ROOT / "setup.cfg")]
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    assert lint().returncode == 0, lint().stdout
+    with (tmp_path / "textcraft_gym" / "agents" / "random.py").open("a") as file:
+        file.write("\nfrom textcraft_gym.envs.textcraft import rules\n")
+    assert "Agents see text only BROKEN" in lint().stdout
+
+
+@pytest.mark.slow
+def test_types__are_checked_in_every_folder(wheel: Path, tmp_path: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+
+    def check() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "setup.cfg"), "-p", "textcraft_gym"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert check().returncode == 0, check().stdout
+    for folder in ("agents", "recipes", "wrappers", "envs/textcraft"):
+        with (tmp_path / "textcraft_gym" / folder / "__init__.py").open("a") as file:
+            file.write("\nplanted: int = 'a string'\n")
+    found = check().stdout
+    assert found.count('has type "str", variable has type "int"') == 4, found
