@@ -32,12 +32,12 @@ def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *a
 def test_evaluate__prints_success_by_depth_and_report_shows_runs_beside_each_other(tmp_path: Path):
     shared = ["evaluate", "--env", "TextCraft-v0", "--split", "test", "--limit", "4", "--env-arg", "distractors=3"]
     output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))
-    assert "100.0%" in output
+    assert "100.0" in output
     run(*shared, "--agent", "random", "--out", str(tmp_path / "two"), "--max-steps", "5", "--no-table")
     assert json.loads((tmp_path / "two" / "config.json").read_text())["env_args"] == {"distractors": 3}
     output = run("report", str(tmp_path / "one"), str(tmp_path / "two"))
-    assert "expert (one)" in output
-    assert "random (two)" in output
+    assert "one " in output
+    assert "two " in output
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_recipes_stats__counts():
 
 def test_splits_paper__has_the_papers_sizes():
     output = run("splits", "paper")
-    rows = [line.split()[1::2] for line in output.splitlines()]
+    rows = [line.split() for line in output.splitlines()]
     assert ["test", "200", "77", "112", "11"] in rows
     assert ["dev", "197", "197", "0", "0"] in rows
 
@@ -115,9 +115,9 @@ def test_splits_make__writes_splits_and_leakage(tmp_path: Path):
 
 
 def test_tasks__lists_depth_and_length():
-    rows = [line.split()[1::2] for line in run("tasks", "TextCraft-v0").splitlines()]
+    rows = [line.split() for line in run("tasks", "TextCraft-v0").splitlines() if "minecraft:" in line]
     assert ["minecraft:beehive", "2", "5"] in rows
-    assert len(rows) == 397 + 5
+    assert len(rows) == 397
 
 
 def test_play__can_be_won_through_a_pipe():

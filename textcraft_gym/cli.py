@@ -72,8 +72,11 @@ def evaluate(
 @app.command()
 def report(runs: Annotated[list[Path], typer.Argument(help="Run folders.")]) -> None:
     """Print runs beside each other."""
-    named = {f"{read_config(run)['agent']} ({run.name})": summarise_by_depth(read_records(run)) for run in runs}
-    display.show_runs(named)
+    for run in runs:
+        read_config(run)
+    names = [run.name for run in runs]
+    labels = names if len(set(names)) == len(names) else map(str, runs)
+    display.show_runs({label: summarise_by_depth(read_records(run)) for label, run in zip(labels, runs, strict=True)})
 
 
 @app.command()

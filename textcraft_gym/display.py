@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,6 +19,7 @@ from textcraft_gym.evaluation.runner import Config, Record, evaluate
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import name_of_ingredient
 from textcraft_gym.recipes.pack import Pack
+from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.recipes.splits import Leakage, Splits
 from textcraft_gym.tasks import Task
 
@@ -27,8 +29,13 @@ console = Console()
 def show_runs(runs: Mapping[str, Mapping[str, Summary]]) -> None:
     """Print the table of success by depth."""
     table = _table("Success by recipe depth", HEADINGS)
-    for cells in rows(runs):
-        table.add_row(*map(escape, cells), style="bold" if cells[1] == "all" else "", end_section=cells[1] == "all")
+    above = ""
+    for run, depth, *cells in rows(runs):
+        whole = depth == "all"
+        table.add_row(
+            "" if run == above else escape(run), depth, *cells, style="bold" if whole else "", end_section=whole
+        )
+        above = run
     console.print(table)
 
 
@@ -120,9 +127,7 @@ def show_splits(item_depths: Mapping[str, int], splits: Splits) -> None:
 
 def show_leakage(found: Leakage, train: str, test: str) -> None:
     """Print what train gives away of test."""
-    table = _table(
-        f"What {train} gives away of {test}", (f"craftable intermediates of {test} trees", "how many", "which")
-    )
+    table = _table(f"What {train} gives away of {test}", (f"made on the way in {test}", "n", "such as"))
     for met_as, text in (
         ("goal", f"goals in {train}"),
         ("intermediate", f"only intermediates in {train}"),
@@ -135,7 +140,7 @@ def show_leakage(found: Leakage, train: str, test: str) -> None:
 
 
 def _table(title: str, headings: Sequence[str]) -> Table:
-    table = Table(title=title)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="left" if place == 0 else "right", overflow="fold")
     return table
@@ -150,5 +155,5 @@ def _choice(ingredient: tuple[str, ...]) -> str:
     return f"[cyan]{escape(name_of_ingredient(ingredient))}[/] [dim]any of[/dim]"
 
 
-def _some(items: Sequence[str], shown: int = 8) -> str:
-    return ", ".join(items[:shown]) + (", ..." if len(items) > shown else "")
+def _some(items: Sequence[str], shown: int = 6) -> str:
+    return ", ".join(name_of(item) for item in items[:shown]) + (", ..." if len(items) > shown else "")

@@ -37,7 +37,7 @@ def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
     assert [r["task"] for r in records] == sorted(r["task"] for r in records)
     assert all(r["won"] and r["reward"] == 1 and r["steps"] == r["optimal_length"] for r in records)
     assert json.loads((folder / "summary.json").read_text())["all"]["rate"] == 1.0
-    assert "| all | 6 | 6 | 100.0% |" in (folder / "report.md").read_text()
+    assert "| all | 6 | 6 | 100.0 |" in (folder / "report.md").read_text()
     config = read_config(folder)
     assert (config["env"], config["split"], config["agent"], config["seed"]) == ("TextCraft-v0", "test", "expert", 0)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from textcraft_gym.evaluation.metrics import Summary
 
-HEADINGS = ("run", "depth", "n", "won", "success", "95% interval", "steps", "of optimum", "errors")
+HEADINGS = ("run", "depth", "n", "won", "won %", "95% interval", "steps", "optimal x", "errors")
 
 
 def rows(runs: Mapping[str, Mapping[str, Summary]]) -> list[tuple[str, ...]]:
@@ -26,9 +26,9 @@ def _row(run: str, depth: str, summary: Summary) -> tuple[str, ...]:
         depth,
         str(summary.episodes),
         str(summary.won),
-        "-" if summary.rate is None else f"{summary.rate:.1%}",
-        f"{100 * summary.low:.1f} - {summary.high:.1%}",
+        "-" if summary.rate is None else f"{100 * summary.rate:.1f}",
+        f"{100 * summary.low:.1f}-{100 * summary.high:.1f}",
         "-" if summary.steps is None else f"{summary.steps:.1f}",
-        "-" if summary.steps_over_optimal is None else f"{summary.steps_over_optimal:.2f}x",
+        "-" if summary.steps_over_optimal is None else f"{summary.steps_over_optimal:.2f}",
         str(summary.errors),
     )
