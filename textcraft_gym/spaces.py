@@ -62,9 +62,34 @@ def _write_shared_text(space: AnyText, index: int, value: str, shared_memory: An
 
 
 @read_from_shared_memory.register(AnyText)
-def _read_shared_text(space: AnyText, shared_memory: Any, n: int = 1) -> Sequence[str]:
-    rows = _rows(space, shared_memory)[:n]
-    return tuple(row[1 : 1 + row[0]].astype("<i4").tobytes().decode("utf-32-le", "surrogatepass") for row in rows)
+def _read_shared_text(space: AnyText, shared_memory: Any, n: int = 1) -> _SharedTexts:
+    return _SharedTexts(_rows(space, shared_memory)[:n])
+
+
+class _SharedTexts(Sequence[str]):
+    """The texts that stand in shared memory now.
+
+    ``AsyncVectorEnv`` reads shared memory once and expects to see later observations through what it read, as numpy
+    views allow and a tuple of strings does not. It hands out deep copies: these are plain tuples.
+    """
+
+    def __init__(self, rows: np.ndarray[Any, np.dtype[np.int32]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        row = self._rows[index]
+        return row[1 : 1 + row[0]].astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 def _rows(space: AnyText, shared_memory: Any) -> np.ndarray[Any, np.dtype[np.int32]]:
