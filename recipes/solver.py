@@ -10,20 +10,12 @@ them. A branch is cut when what it has spent, with a bound on what is still to c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from graphlib import CycleError, TopologicalSorter
-from itertools import islice
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from textcraft_gym.recipes.book import Offer, RecipeBook
+from textcraft_gym.recipes.layout import Layout, layouts, node_of
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
-
-Node: TypeAlias = "str | Ingredient"
-"""An item, or a choice: an ingredient that several items fill."""
-Edges: TypeAlias = dict[Node, dict[Node, None]]
-
-MAX_ORDERS = 8
 
 
 class Craft(NamedTuple):
@@ -49,7 +41,7 @@ def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = 
     """Return a plan of the fewest actions that crafts one more of ``goal`` from the items already held.
 
     The minimum is exact where recipes form no cycle, and where a cycle is short (chiseled sandstone and its slab):
-    each way of cutting it is tried. In a knot of more than ``MAX_ORDERS`` ways, some plans are not looked at.
+    each way of cutting it is tried (see ``layout``), but in a large knot not more than a few.
 
     Raises:
         ValueError: If the goal cannot be crafted.
@@ -58,16 +50,9 @@ def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = 
         raise ValueError(f"{goal} cannot be crafted")
     stock = {item: count for item, count in (held or {}).items() if item != goal}
     search = _Search(book, stock)
-    for order in _orders(book, goal):
-        search.run(order, goal)
+    for layout in layouts(book, goal):
+        search.run(layout, goal)
     return search.plan()
-
-
-class _Layout(NamedTuple):
-    """One order of the tree's nodes, consumers first, with what follows from it alone."""
-
-    order: tuple[Node, ...]
-    place: dict[Node, int]
 
 
 class _Need(NamedTuple):
@@ -98,7 +83,7 @@ class _Search:
         self.best = float("inf")
         self.decisions: _Decision | None = None
 
-    def run(self, layout: _Layout, goal: str) -> None:
+    def run(self, layout: Layout, goal: str) -> None:
         self.layout = layout
         self.visit(0, _Need({goal: 1}, {}), 0, None)
 
@@ -134,7 +119,7 @@ class _Search:
     def demand(self, at: int, need: _Need, recipe: Recipe, times: int) -> bool:
         """Add the demand of ``times`` crafts; False if it falls on a node already decided that has no such stock."""
         for ingredient, count in recipe.slots if times else ():
-            node = _node(self.book, ingredient)
+            node = node_of(self.book, ingredient)
             if isinstance(node, tuple):
                 if self.layout.place[node] < at:
                     return False
@@ -206,7 +191,7 @@ class _Search:
             times = -(-short // max(recipe.makes for recipe in recipes))
             total += times
             for ingredient, count in recipes[0].slots if len(recipes) == 1 else ():
-                below = _node(self.book, ingredient)
+                below = node_of(self.book, ingredient)
                 if isinstance(below, tuple):
                     units[below] = units.get(below, 0) + times * count
                 else:
@@ -250,7 +235,7 @@ class _Search:
         """Fill the slots of one craft, choices from the lots that were decided on."""
         using: Counter[str] = Counter()
         for ingredient, count in recipe.slots:
-            node = _node(self.book, ingredient)
+            node = node_of(self.book, ingredient)
             if isinstance(node, str):
                 using[node] += count
             elif self.book.mixes:
@@ -258,11 +243,6 @@ class _Search:
             else:
                 using[pools[node, count].pop()] += count
         return Craft(recipe, tuple(using.items()))
-
-
-def _node(book: RecipeBook, ingredient: Ingredient) -> Node:
-    members = book.members[ingredient]
-    return members[0] if len(members) == 1 else ingredient
 
 
 def _batches(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
@@ -281,65 +261,3 @@ def _batches(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
         idle = sum(n * made for n, made in zip(batch, yields, strict=True)) - short
         if all(made > idle for n, made in zip(batch, yields, strict=True) if n):
             yield batch
-
-
-@lru_cache(maxsize=4096)
-def _orders(book: RecipeBook, goal: str) -> tuple[_Layout, ...]:
-    """Return the orders to search: one where the tree has no cycle, else one for each way to cut its cycles."""
-    edges = _edges(book, goal)
-    return tuple(_layout(book, order) for order in islice(_cuts(book, edges), MAX_ORDERS))
-
-
-def _edges(book: RecipeBook, goal: str) -> Edges:
-    """Return what each node of the goal's tree is made of."""
-    edges: Edges = {}
-    pending: list[Node] = [goal]
-    while pending:
-        node = pending.pop()
-        if node in edges:
-            continue
-        below: Iterable[Node]
-        if isinstance(node, tuple):
-            below = book.members[node]
-        else:
-            below = (_node(book, slot.ingredient) for recipe in book.recipes.get(node, ()) for slot in recipe.slots)
-        edges[node] = dict.fromkeys(below)
-        pending += edges[node]
-    return edges
-
-
-def _cuts(book: RecipeBook, edges: Edges) -> Iterator[list[Node]]:
-    """Yield orders, ingredients first: one for each way to cut the cycles, the one that recipe depth suggests first."""
-    try:
-        yield list(TopologicalSorter(edges).static_order())
-    except CycleError as error:
-        loop: list[Node] = error.args[1]
-        links = sorted(
-            zip(loop[1:], loop, strict=False), key=lambda link: _height(book, link[0]) - _height(book, link[1])
-        )
-        for consumer, part in links:
-            kept = {part_of: None for part_of in edges[consumer] if part_of != part}
-            yield from _cuts(book, edges | {consumer: kept})
-
-
-def _height(book: RecipeBook, node: Node) -> float:
-    """Return the depth of a node, choices half a step above their lowest item: depth falls along a tree that works."""
-    if isinstance(node, tuple):
-        return min(book.depths.get(item, 0) for item in book.members[node]) + 0.5
-    return book.depths.get(node, 0)
-
-
-def _layout(book: RecipeBook, ingredients_first: list[Node]) -> _Layout:
-    """Turn the order round and move each choice to just before the first of its items, where most demand is known."""
-    consumers_first = ingredients_first[::-1]
-    waiting: list[Ingredient] = []
-    order: list[Node] = []
-    for node in consumers_first:
-        if isinstance(node, tuple):
-            waiting.append(node)
-        else:
-            ready = [choice for choice in waiting if node in book.members[choice]]
-            waiting = [choice for choice in waiting if choice not in ready]
-            order += [*ready, node]
-    order += waiting
-    return _Layout(tuple(order), {node: at for at, node in enumerate(order)})
