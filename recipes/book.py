@@ -7,11 +7,13 @@ a tag without members is a plain item. ``tags="item"`` takes the game's own item
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
+from weakref import WeakValueDictionary
 
 from textcraft_gym.recipes.depth import recipe_depths
 from textcraft_gym.recipes.pack import Pack, read_pack
@@ -25,6 +27,9 @@ Offer: TypeAlias = tuple[tuple[str, int], ...]
 
 class RecipeBook:
     """Every recipe that counts, immutable once made.
+
+    In one process there is one book of the same content: loading, copying or unpickling it again gives the same object,
+    so that environments share it and what is worked out from it once.
 
     Attributes:
         tags: Which reading of tags this book has.
@@ -45,6 +50,15 @@ class RecipeBook:
         self.ids = {name: item for item, name in self.names.items()}
         self.base_items = tuple(item for item in self.names if item not in recipes)
 
+    def __copy__(self) -> RecipeBook:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RecipeBook:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _only, (self.recipes, self.members, tuple(self.names), self.tags)
+
     @classmethod
     def load(cls, path: str | Path | None = None, *, tags: Tags = "group") -> RecipeBook:
         """Load a bundle, a data-pack folder, a zip or a game jar; by default the bundled recipes of Minecraft 1.16.5.
@@ -56,6 +70,12 @@ class RecipeBook:
         if tags not in get_args(Tags):
             raise ValueError(f"expected tags in {', '.join(get_args(Tags))}, got {tags!r}")
         return _bundled(tags) if path is None else _read(read_pack(path), tags)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the content, the same on every machine."""
+        content = (self.tags, list(self.recipes.items()), list(self.members.items()), list(self.names))
+        return hashlib.sha256(repr(content).encode()).hexdigest()
 
     @property
     def mixes(self) -> bool:
@@ -81,6 +101,17 @@ class RecipeBook:
     def match(self, output: str, offer: Offer) -> Recipe | None:
         """Return the recipe for ``output`` that uses up exactly what is offered, if there is one."""
         return next((recipe for recipe in self.recipes.get(output, ()) if _fills(self, offer, recipe.slots)), None)
+
+
+_books: WeakValueDictionary[str, RecipeBook] = WeakValueDictionary()
+
+
+def _only(
+    recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]], items: Iterable[str], tags: Tags
+) -> RecipeBook:
+    """Return the one book of this content."""
+    book = RecipeBook(recipes, members, items, tags)
+    return _books.setdefault(book.fingerprint, book)
 
 
 def name_of_ingredient(ingredient: Ingredient) -> str:
@@ -117,7 +148,7 @@ def _read(pack: Pack, tags: Tags) -> RecipeBook:
     members = _members(written, packed, pack, tags)
     recipes = _without_cycles(packed, members, pack)
     items = {recipe.output for recipe in written}.union(*members.values())
-    return RecipeBook(recipes, members, items, tags)
+    return _only(recipes, members, items, tags)
 
 
 def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
