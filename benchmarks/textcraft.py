@@ -50,7 +50,9 @@ class NoOpEnv(gym.Env[str, str]):
 def workload(env: gym.Env[str, str]) -> Workload:
     """Return a shortest solution of every test task, a look and an error before every third action."""
     book = env.get_wrapper_attr("book")
-    errors = itertools.cycle(["get 3 unobtainium", "craft 1 chest using 9 bedrock", "craft 1 chest using planks", "jump"])
+    errors = itertools.cycle(
+        ["get 3 unobtainium", "craft 1 chest using 9 bedrock", "craft 1 chest using planks", "jump"]
+    )
     episodes = []
     for task in textcraft_gym.tasks("TextCraft-v0", "test"):
         actions = []
@@ -112,7 +114,9 @@ def growth_in_mb(env: gym.Env[str, str]) -> float:
     reset_rate(env, range(1000))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     reset_rate(env, range(MANY_RESETS))
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (1024 if sys.platform != "darwin" else 1 << 20)
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (
+        1024 if sys.platform != "darwin" else 1 << 20
+    )
 
 
 def import_ms() -> float:

@@ -17,7 +17,16 @@ from weakref import WeakValueDictionary
 
 from textcraft_gym.recipes.depth import recipe_depths
 from textcraft_gym.recipes.pack import Pack, read_pack
-from textcraft_gym.recipes.recipe import Ingredient, Recipe, RecipeError, Slot, name_of, parse_recipe, qualified
+from textcraft_gym.recipes.recipe import (
+    DEFAULT_NAMESPACE,
+    Ingredient,
+    Recipe,
+    RecipeError,
+    Slot,
+    name_of,
+    parse_recipe,
+    parse_reference,
+)
 
 Tags: TypeAlias = Literal["group", "item"]
 Recipes: TypeAlias = dict[str, tuple[Recipe, ...]]
@@ -99,8 +108,9 @@ class RecipeBook:
         return tuple(found)
 
     def match(self, output: str, offer: Offer) -> Recipe | None:
-        """Return the recipe for ``output`` that uses up exactly what is offered, if there is one."""
-        return next((recipe for recipe in self.recipes.get(output, ()) if _fills(self, offer, recipe.slots)), None)
+        """Return the recipe for ``output`` that uses up exactly what is offered, of several the one that makes most."""
+        fitting = [recipe for recipe in self.recipes.get(output, ()) if _fills(self, offer, recipe.slots)]
+        return max(fitting, key=lambda recipe: recipe.makes, default=None)
 
 
 _books: WeakValueDictionary[str, RecipeBook] = WeakValueDictionary()
@@ -127,7 +137,7 @@ def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
     for place, (ingredient, count) in enumerate(slots):
         if item not in book.members[ingredient]:
             continue
-        amounts: Iterable[int] = range(min(held, count), 0, -1) if book.mixes else [held] * (held == count)
+        amounts: Iterable[int] = range(min(held, count), 0, -1) if book.mixes else [count] * (count <= held)
         for amount in amounts:
             unfilled = (Slot(ingredient, count - amount),) if amount < count else ()
             unused = ((item, held - amount), *rest) if amount < held else rest
@@ -190,7 +200,7 @@ def _members(
     """Return what fills each ingredient that is written in a recipe."""
     groups: dict[str, list[str]] = {}
     for recipe in kept:
-        groups.setdefault("#" + qualified(recipe.group), []).append(recipe.output)
+        groups.setdefault(f"#{DEFAULT_NAMESPACE}{recipe.group}", []).append(recipe.output)
 
     def items(reference: str, file: str) -> list[str]:
         if not reference.startswith("#"):
@@ -229,11 +239,12 @@ def _tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> 
     items: list[str] = []
     for value in values:
         # Since Minecraft 1.16.2 an entry may also be {"id": ..., "required": ...}.
-        reference = value.get("id") if isinstance(value, dict) else value
-        if not isinstance(reference, str) or not reference:
-            raise RecipeError(file, f"expected an item or a tag, got {value!r}")
-        reference = qualified(reference)
-        items += _tag_items(pack, reference, file, (*outer, tag)) if reference.startswith("#") else [reference]
+        optional = isinstance(value, dict) and value.get("required") is False
+        reference = parse_reference(file, value.get("id") if isinstance(value, dict) else value)
+        if not reference.startswith("#"):
+            items.append(reference)
+        elif reference[1:] in pack.tags or not optional:
+            items += _tag_items(pack, reference, file, (*outer, tag))
     if not items:
         raise RecipeError(file, "a tag without items")
     return items

@@ -1,15 +1,14 @@
 """The goal's tree laid out in a row, consumers before what they consume: the order in which a plan is found.
 
 A tree of recipes may go round: chiseled sandstone is made of slabs, and slabs of sandstone or chiseled sandstone. Then
-there is a layout for each way to cut the cycle, and what is cut can only be served from stock.
+the link is cut that climbs highest in recipe depth (slabs of chiseled sandstone), and can only be served from stock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
-from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.recipes.book import RecipeBook
@@ -18,8 +17,6 @@ from textcraft_gym.recipes.recipe import Ingredient
 Node: TypeAlias = "str | Ingredient"
 """An item, or a choice: an ingredient that several items fill."""
 Edges: TypeAlias = dict[Node, dict[Node, None]]
-
-MAX_LAYOUTS = 8
 
 
 class Layout(NamedTuple):
@@ -36,10 +33,19 @@ def node_of(book: RecipeBook, ingredient: Ingredient) -> Node:
 
 
 @lru_cache(maxsize=4096)
-def layouts(book: RecipeBook, goal: str) -> tuple[Layout, ...]:
-    """Return the layouts of a goal's tree, at most ``MAX_LAYOUTS``: one, if the tree has no cycle."""
-    edges = _edges(book, goal)
-    return tuple(_layout(book, order) for order in islice(_cuts(book, edges), MAX_LAYOUTS))
+def layout_of(book: RecipeBook, goal: str) -> Layout:
+    """Turn the tree into a row, each choice just before the first of its items, where most demand for it is known."""
+    waiting: list[Ingredient] = []
+    order: list[Node] = []
+    for node in reversed(_ingredients_first(book, _edges(book, goal))):
+        if isinstance(node, tuple):
+            waiting.append(node)
+        else:
+            ready = [choice for choice in waiting if node in book.members[choice]]
+            waiting = [choice for choice in waiting if choice not in ready]
+            order += [*ready, node]
+    order += waiting
+    return Layout(tuple(order), {node: at for at, node in enumerate(order)})
 
 
 def _edges(book: RecipeBook, goal: str) -> Edges:
@@ -60,19 +66,15 @@ def _edges(book: RecipeBook, goal: str) -> Edges:
     return edges
 
 
-def _cuts(book: RecipeBook, edges: Edges) -> Iterator[list[Node]]:
-    """Yield orders, ingredients first: one for each way to cut the cycles, the one that recipe depth suggests first."""
-    pending = [edges]
-    while pending:
-        edges = pending.pop()
+def _ingredients_first(book: RecipeBook, edges: Edges) -> list[Node]:
+    """Sort the nodes; of each cycle, the link that climbs highest is cut."""
+    while True:
         try:
-            yield list(TopologicalSorter(edges).static_order())
+            return list(TopologicalSorter(edges).static_order())
         except CycleError as error:
             loop: list[Node] = error.args[1]
-            links = sorted(zip(loop[1:], loop, strict=False), key=lambda link: _climb(book, *link))
-            for consumer, part in links:
-                kept = {other: None for other in edges[consumer] if other != part}
-                pending.append(edges | {consumer: kept})
+            consumer, part = max(zip(loop[1:], loop, strict=False), key=lambda link: _climb(book, *link))
+            edges = edges | {consumer: {other: None for other in edges[consumer] if other != part}}
 
 
 def _climb(book: RecipeBook, consumer: Node, part: Node) -> float:
@@ -85,19 +87,3 @@ def _height(book: RecipeBook, node: Node) -> float:
     if isinstance(node, tuple):
         return min(book.depths.get(item, 0) for item in book.members[node]) + 0.5
     return book.depths.get(node, 0)
-
-
-def _layout(book: RecipeBook, ingredients_first: list[Node]) -> Layout:
-    """Turn the order round and move each choice to just before the first of its items, where most demand is known."""
-    consumers_first = ingredients_first[::-1]
-    waiting: list[Ingredient] = []
-    order: list[Node] = []
-    for node in consumers_first:
-        if isinstance(node, tuple):
-            waiting.append(node)
-        else:
-            ready = [choice for choice in waiting if node in book.members[choice]]
-            waiting = [choice for choice in waiting if choice not in ready]
-            order += [*ready, node]
-    order += waiting
-    return Layout(tuple(order), {node: at for at, node in enumerate(order)})

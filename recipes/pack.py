@@ -11,19 +11,20 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from textcraft_gym.recipes.recipe import RecipeError, qualified
+from textcraft_gym.recipes.recipe import RecipeError, parse_reference
 
 BUNDLED = Path(__file__).parent / "data"
 MAX_FILE_BYTES = 1 << 20
 
 _DATA_PACK = re.compile(
-    r"(?:.*/)?data/(?P<namespace>[^/]+)/(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
+    r"(?P<above>(?:[^/]+/)*?)data/(?P<namespace>[^/]+)/(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
 )
-_PLAIN = re.compile(r"(?:.*/)?(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json")
+_PLAIN = re.compile(r"(?P<above>(?:[^/]+/)*?)(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json")
 
 Kind = Literal["recipe", "tag"]
 
@@ -53,17 +54,17 @@ def read_pack(path: str | Path | None = None) -> Pack:
     if (place / "recipes.jsonl").is_file():
         return _assemble(place, _bundle_entries(place))
     if place.is_dir():
-        names = [file.relative_to(place).as_posix() for file in place.rglob("*.json")]
+        names = [file.relative_to(place).as_posix() for file in place.rglob("*.json") if file.is_file()]
         return _assemble(place, _file_entries(names, lambda name: (place / name).read_bytes(), place))
     if not place.is_file():
         raise RecipeError(str(place), "no such file or folder")
     if not zipfile.is_zipfile(place):
         raise RecipeError(str(place), "expected a folder, a zip or a game jar")
-    with zipfile.ZipFile(place) as archive:
-        try:
+    try:
+        with zipfile.ZipFile(place) as archive:
             return _assemble(place, _file_entries(archive.namelist(), lambda name: _unzip(archive, name, place), place))
-        except (zipfile.BadZipFile, OSError) as error:
-            raise RecipeError(str(place), f"a damaged archive: {error}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise RecipeError(str(place), f"a damaged or locked archive: {error}") from error
 
 
 def write_bundle(pack: Pack, folder: str | Path) -> None:
@@ -71,7 +72,8 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     for name, entries in (("recipes.jsonl", pack.recipes), ("tags.jsonl", pack.tags)):
-        lines = [json.dumps({"id": id} | entry.data, separators=(",", ":")) + "\n" for id, entry in entries.items()]
+        rows = ({"id": id} | entry.data | {"id": id} for id, entry in entries.items())
+        lines = [json.dumps(row, separators=(",", ":")) + "\n" for row in rows]
         (place / name).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
@@ -98,22 +100,20 @@ def _bundle_entries(place: Path) -> Iterator[Entry]:
         for number, line in enumerate(file.read_bytes().splitlines(), 1):
             label = f"{file}:{number}"
             data = _parse_json(label, line)
-            id = data.pop("id", None)
-            if not isinstance(id, str):
-                raise RecipeError(label, "a line of a bundle needs an id")
-            yield kind, id, PackFile(label, data)
+            yield kind, parse_reference(label, data.pop("id", None)), PackFile(label, data)
 
 
-def _file_entries(names: Iterable[str], read: Callable[[str], bytes], place: Path) -> Iterator[Entry]:
-    names = list(names)
-    layout = _DATA_PACK if any(_DATA_PACK.fullmatch(name) for name in names) else _PLAIN
-    for name in sorted(names):
-        match = layout.fullmatch(name)
-        if match:
+def _file_entries(names: list[str], read: Callable[[str], bytes], place: Path) -> Iterator[Entry]:
+    """Yield the recipes and tags of the pack that lies highest; a game jar has others, not switched on, inside."""
+    layout = _DATA_PACK if any(map(_DATA_PACK.fullmatch, names)) else _PLAIN
+    found = [match for match in map(layout.fullmatch, sorted(names)) if match]
+    height = min((match["above"].count("/") for match in found), default=0)
+    for match in found:
+        if match["above"].count("/") == height:
             parts = match.groupdict()
-            id = qualified(f"{parts['namespace']}:{parts['name']}" if "namespace" in parts else parts["name"])
-            label = f"{place}/{name}"
-            yield "recipe" if parts["recipe"] else "tag", id, PackFile(label, _parse_json(label, read(name)))
+            label = f"{place}/{match.string}"
+            id = parse_reference(label, f"{parts.get('namespace', 'minecraft')}:{parts['name']}")
+            yield "recipe" if parts["recipe"] else "tag", id, PackFile(label, _parse_json(label, read(match.string)))
 
 
 def _unzip(archive: zipfile.ZipFile, name: str, place: Path) -> bytes:

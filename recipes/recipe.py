@@ -6,10 +6,13 @@ Minecraft 1.14 to 1.20 (``{"item": ...}``) and in the later one (``"minecraft:st
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections import Counter
 from typing import Any, NamedTuple, TypeAlias
 
 DEFAULT_NAMESPACE = "minecraft:"
+_REFERENCE = re.compile(r"(?P<tag>#?)(?P<namespace>[a-z0-9_.-]+:)?(?P<path>[a-z0-9_./-]+)")
 SHAPED, SHAPELESS = "minecraft:crafting_shaped", "minecraft:crafting_shapeless"
 
 Ingredient: TypeAlias = tuple[str, ...]
@@ -40,11 +43,16 @@ class Recipe(NamedTuple):
     slots: tuple[Slot, ...]
 
 
-def qualified(reference: str) -> str:
-    """Write out the default namespace: ``stick`` is ``minecraft:stick`` and ``#planks`` is ``#minecraft:planks``."""
-    if ":" in reference:
-        return reference
-    return f"#{DEFAULT_NAMESPACE}{reference[1:]}" if reference.startswith("#") else DEFAULT_NAMESPACE + reference
+def parse_reference(file: str, reference: object) -> str:
+    """Return an id, or ``#`` and a tag's id, with its namespace: ``stick`` is ``minecraft:stick``.
+
+    Raises:
+        RecipeError: If it has letters that the game does not allow in an id.
+    """
+    match = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
+    if not match:
+        raise RecipeError(file, f"expected an id such as minecraft:stick, got {reprlib.repr(reference)}")
+    return f"{match['tag']}{match['namespace'] or DEFAULT_NAMESPACE}{match['path']}"
 
 
 def name_of(reference: str) -> str:
@@ -61,13 +69,13 @@ def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
     kind = data.get("type")
     if not isinstance(kind, str):
         raise RecipeError(file, "a recipe needs a type")
-    shape = qualified(kind)
+    shape = kind if ":" in kind else DEFAULT_NAMESPACE + kind
     if shape not in (SHAPED, SHAPELESS):
         return None
     amounts = _shaped(file, data) if shape == SHAPED else _shapeless(file, data)
     output, count = _result(file, data)
     slots = tuple(Slot(ingredient, amount) for ingredient, amount in amounts.items())
-    return Recipe(id, output, count, str(data.get("group", "")), slots)
+    return Recipe(id, output, count, str(data.get("group") or ""), slots)
 
 
 def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
@@ -104,11 +112,10 @@ def _ingredient(file: str, entry: object) -> Ingredient:
 
 def _reference(file: str, entry: object) -> str:
     if isinstance(entry, dict):
-        item, tag = entry.get("item"), entry.get("tag")
-        entry = item if item is not None else f"#{tag}" if isinstance(tag, str) and tag else None
-    if not isinstance(entry, str) or not entry:
-        raise RecipeError(file, f"an ingredient needs an item or a tag, got {entry!r}")
-    return qualified(entry)
+        if isinstance(entry.get("tag"), str):
+            return parse_reference(file, f"#{entry['tag']}")
+        entry = entry.get("item", entry)
+    return parse_reference(file, entry)
 
 
 def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
@@ -118,8 +125,6 @@ def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
     if not isinstance(result, dict):
         raise RecipeError(file, "a recipe needs a result")
     item, count = result.get("item", result.get("id")), result.get("count", 1)
-    if not isinstance(item, str) or not item:
-        raise RecipeError(file, f"a result needs an item, got {item!r}")
     if type(count) is not int or count < 1:
-        raise RecipeError(file, f"expected a result count of 1 or more, got {count!r}")
-    return qualified(item), count
+        raise RecipeError(file, f"expected a result count of 1 or more, got {reprlib.repr(count)}")
+    return parse_reference(file, item), count

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from textcraft_gym.recipes.book import Offer, RecipeBook
-from textcraft_gym.recipes.layout import Layout, layouts, node_of
+from textcraft_gym.recipes.layout import Layout, layout_of, node_of
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
 
@@ -40,8 +40,8 @@ class Plan(NamedTuple):
 def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = None) -> Plan:
     """Return a plan of the fewest actions that crafts one more of ``goal`` from the items already held.
 
-    The minimum is exact where recipes form no cycle, and where a cycle is short (chiseled sandstone and its slab):
-    each way of cutting it is tried (see ``layout``), but in a large knot not more than a few.
+    The minimum is exact where recipes form no cycle. Where they do, what lies deeper in the tree is not made back into
+    what lies less deep (see ``layout``); in the cycles of Minecraft 1.16.5 exhaustive search finds nothing shorter.
 
     Raises:
         ValueError: If the goal cannot be crafted.
@@ -49,9 +49,8 @@ def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = 
     if goal not in book.recipes:
         raise ValueError(f"{goal} cannot be crafted")
     stock = {item: count for item, count in (held or {}).items() if item != goal}
-    search = _Search(book, stock)
-    for layout in layouts(book, goal):
-        search.run(layout, goal)
+    search = _Search(book, layout_of(book, goal), stock)
+    search.visit(0, _Need({goal: 1}, {}), 0, None)
     return search.plan()
 
 
@@ -77,15 +76,12 @@ class _Decision(NamedTuple):
 
 
 class _Search:
-    def __init__(self, book: RecipeBook, held: Mapping[str, int]) -> None:
+    def __init__(self, book: RecipeBook, layout: Layout, held: Mapping[str, int]) -> None:
         self.book = book
+        self.layout = layout
         self.held = held
         self.best = float("inf")
         self.decisions: _Decision | None = None
-
-    def run(self, layout: Layout, goal: str) -> None:
-        self.layout = layout
-        self.visit(0, _Need({goal: 1}, {}), 0, None)
 
     def visit(self, place: int, need: _Need, cost: int, past: _Decision | None) -> None:
         """Decide on the nodes from ``place`` on, in order, having spent ``cost`` actions."""

@@ -58,7 +58,7 @@ def make_splits(
     Raises:
         ValueError: If the fractions are not three parts of 1.
     """
-    if len(fractions) != 3 or min(fractions) < 0 or abs(sum(fractions) - 1) > 1e-9:
+    if len(fractions) != 3 or not all(0 <= part <= 1 for part in fractions) or abs(sum(fractions) - 1) > 1e-9:
         raise ValueError(f"expected three fractions of 0 or more that add up to 1, got {tuple(fractions)}")
     splits: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
     for stratum in _by_depth(book).values():
@@ -118,13 +118,15 @@ def read_splits(file: str | Path) -> Splits:
         OSError: If the file cannot be read.
     """
     splits: dict[str, list[str]] = defaultdict(list)
-    for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(Path(file).read_bytes().splitlines(), 1):
         try:
             row = json.loads(line)
             split, task = row["split"], row["task"]
         except (ValueError, TypeError, KeyError) as error:
             raise RecipeError(f"{file}:{number}", 'expected {"split": ..., "task": ...}') from error
-        splits[str(split)].append(str(task))
+        if not isinstance(split, str) or not isinstance(task, str):
+            raise RecipeError(f"{file}:{number}", "expected the names of a split and a task")
+        splits[split].append(task)
     return {name: tuple(items) for name, items in splits.items()}
 
 

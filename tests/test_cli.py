@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from textcraft_gym.recipes.pack import BUNDLED
 from typer.testing import CliRunner
 
 from textcraft_gym.cli import app, main
 from textcraft_gym.play import completions
+from textcraft_gym.recipes.pack import BUNDLED
 
 
 def run(*arguments: str, stdin: str = "") -> str:

@@ -34,7 +34,8 @@ class AnyText(Text):
         if mask is None and probability is None:
             length = int(self.np_random.integers(0, min(_SAMPLE_LENGTH, self.max_length) + 1))
             return super().sample(mask=(length, None))
-        return super().sample(mask=mask, probability=probability)
+        # Gymnasium knows probabilities since 1.1; one that does not says so itself.
+        return super().sample(mask) if probability is None else super().sample(mask, probability)
 
     def __repr__(self) -> str:
         return f"AnyText({self.max_length})"

@@ -4,11 +4,11 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+
+from textcraft_gym import run_episode
 from textcraft_gym.agents.agent import Completion, EpisodeOver, Play, Routine
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.random import RandomAgent
-
-from textcraft_gym import run_episode
 from textcraft_gym.evaluation.episode import MAX_REFUSALS, AgentError, registered_limit
 from textcraft_gym.spaces import AnyText
 

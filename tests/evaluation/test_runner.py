@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from textcraft_gym.agents.agent import Play, Routine
 
 from textcraft_gym import UnknownName
+from textcraft_gym.agents.agent import Play, Routine
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.runner import Config, evaluate, read_config, read_records
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from textcraft_gym.recipes import RecipeBook
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
+
 from textcraft_gym.recipes import RecipeBook
 
 MANY = 10_000

@@ -43,5 +43,5 @@ def load(
     reading: Tags = "item",
 ) -> RecipeBook:
     """Write a pack and load it; the recipes are named after their output and their place in the list."""
-    named = {f"{data['result']['item']}_{place}": data for place, data in enumerate(recipes)}
+    named = {f"{data['result']['item']}_{place}".replace(":", "_"): data for place, data in enumerate(recipes)}
     return RecipeBook.load(write_pack(folder, named, tags), tags=reading)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,12 +11,14 @@ from itertools import combinations_with_replacement, permutations, product
 from pathlib import Path
 
 import pytest
+
+from tests.recipes.packs import load, shapeless, write_json, write_pack
+from tests.recipes.play import play
 from textcraft_gym.recipes import Recipe, RecipeBook, RecipeError, Slot
 from textcraft_gym.recipes.book import Tags, name_of_ingredient
 from textcraft_gym.recipes.pack import read_pack
 from textcraft_gym.recipes.recipe import parse_recipe
-
-from tests.recipes.packs import load, shapeless, write_json, write_pack
+from textcraft_gym.recipes.solver import shortest_plan
 
 CYCLE_DROPS = {
     "minecraft:iron_ingot_from_nuggets",
@@ -241,10 +245,10 @@ BAD_TAGS: dict[str, tuple[Mapping[str, Sequence[object]], str, str]] = {
         "tags/items/v",
         "the tag #minecraft:u contains",
     ),
-    "number": ({"t": [1]}, "tags/items/t", "expected an item or a tag, got 1"),
-    "empty text": ({"t": [""]}, "tags/items/t", "expected an item or a tag, got ''"),
-    "object without id": ({"t": [{"required": False}]}, "tags/items/t", "expected an item or a tag"),
-    "list": ({"t": [["b"]]}, "tags/items/t", "expected an item or a tag"),
+    "number": ({"t": [1]}, "tags/items/t", "expected an id such as minecraft:stick, got 1"),
+    "empty text": ({"t": [""]}, "tags/items/t", "expected an id such as minecraft:stick, got ''"),
+    "object without id": ({"t": [{"required": False}]}, "tags/items/t", "expected an id"),
+    "list": ({"t": [["b"]]}, "tags/items/t", "expected an id"),
 }
 
 
@@ -423,3 +427,52 @@ def test_tree__of_a_chest_holds_every_kind_of_planks(group_book: RecipeBook) -> 
 
 def test_tree__of_a_base_item_is_itself(book: RecipeBook) -> None:
     assert book.tree(book.base_items[0]) == book.base_items[:1]
+
+
+def hut(folder: Path) -> RecipeBook:
+    """A book in which two slots take the same item: one by its tag, one by name."""
+    planks = [shapeless(f"{wood}_planks", f"{wood}_log", makes=4, group="planks") for wood in ("oak", "birch")]
+    slots = ["#planks"] * 3 + ["oak_planks"] * 2
+    return load(folder, [*planks, shapeless("hut", *slots)], {"planks": ["oak_planks", "birch_planks"]}, "group")
+
+
+def test_match__lets_one_kind_fill_two_slots(tmp_path: Path) -> None:
+    book = hut(tmp_path)
+    birch, oak = "minecraft:birch_planks", "minecraft:oak_planks"
+    assert book.match("minecraft:hut", ((birch, 3), (oak, 2)))
+    assert book.match("minecraft:hut", ((oak, 5),))
+    assert not book.match("minecraft:hut", ((birch, 2), (oak, 3)))
+    play(book, shortest_plan(book, "minecraft:hut"), "minecraft:hut", {})
+
+
+def test_match__prefers_the_recipe_that_makes_most(tmp_path: Path) -> None:
+    paper = [shapeless("paper", "wood"), shapeless("paper", ["wood", "cane"], makes=3)]
+    book = load(tmp_path, [*paper, shapeless("book", *["paper"] * 3)])
+    play(book, shortest_plan(book, "minecraft:book"), "minecraft:book", {})
+
+
+def test_load__passes_over_optional_tags_that_are_missing(tmp_path: Path) -> None:
+    book = load(tmp_path, [shapeless("a", "#t")], {"t": ["b", {"id": "#gone", "required": False}]})
+    assert book.members["#minecraft:t",] == ("minecraft:b",)
+    with pytest.raises(RecipeError, match="unknown tag #minecraft:gone"):
+        load(tmp_path / "other", [shapeless("a", "#t")], {"t": ["b", {"id": "#gone", "required": True}]})
+
+
+def test_load__takes_a_group_of_null_for_none(tmp_path: Path) -> None:
+    book = load(tmp_path, [shapeless("a", "b", group=None), shapeless("c", "#none")], None, "group")  # type: ignore[arg-type]
+    assert book.members["#minecraft:none",] == ("minecraft:none",)
+
+
+@pytest.mark.parametrize("name", ["x y", "X", "", "a:b:c", "\ud800", "a,b"])
+def test_load__refuses_what_is_no_id(name: str, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="expected an id such as minecraft:stick"):
+        load(tmp_path, [shapeless("a", name)])
+
+
+def test_load__gives_one_book_for_one_content(tmp_path: Path) -> None:
+    book = hut(tmp_path / "one")
+    assert hut(tmp_path / "two") is book
+    assert pickle.loads(pickle.dumps(book)) is book
+    assert copy.deepcopy(book) is copy.copy(book) is book
+    assert RecipeBook.load() is not RecipeBook.load(tags="item")
+    assert RecipeBook.load().fingerprint[:16] == "9df81c2a4a1cd39c"

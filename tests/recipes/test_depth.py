@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from textcraft_gym.recipes import Ingredient, Recipe, RecipeBook, Slot
 from textcraft_gym.recipes.depth import recipe_depths
 

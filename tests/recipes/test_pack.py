@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
-from textcraft_gym.recipes import RecipeBook, RecipeError
-from textcraft_gym.recipes.pack import BUNDLED, MAX_FILE_BYTES, Pack, PackFile, read_pack, write_bundle
 
 from tests.recipes.packs import shapeless, write_json, write_pack
+from textcraft_gym.recipes import RecipeBook, RecipeError
+from textcraft_gym.recipes.pack import BUNDLED, MAX_FILE_BYTES, Pack, PackFile, read_pack, write_bundle
 
 BUNDLE_FILES = ("recipes.jsonl", "tags.jsonl")
 
@@ -193,8 +193,8 @@ BAD_LINES = {
     "blank": (b"", "not JSON"),
     "not UTF-8": (b'{"id": "\xff"}', "not JSON"),
     "a list": (b"[]", "expected a JSON object"),
-    "no id": (b"{}", "needs an id"),
-    "id is no text": (b'{"id": 1}', "needs an id"),
+    "no id": (b"{}", "expected an id"),
+    "id is no text": (b'{"id": 1}', "expected an id"),
     "the same id": (b'{"id": "minecraft:a"}', "minecraft:a stands already in .*:1"),
 }
 
@@ -263,7 +263,7 @@ def only_smelting(folder: Path) -> Path:
         (not_there, "/nowhere", "no such file or folder"),
         (no_archive, "/pack.zip", "expected a folder, a zip or a game jar"),
         (truncated_zip, "/pack.zip", "expected a folder, a zip or a game jar"),
-        (damaged_zip, "/pack.zip", "a damaged archive: Bad CRC-32 for file 'recipes/a.json'"),
+        (damaged_zip, "/pack.zip", "a damaged or locked archive: Bad CRC-32 for file 'recipes/a.json'"),
         (large_member, "/pack.zip/recipes/a.json", f"larger than {MAX_FILE_BYTES} bytes"),
         (empty_folder, "", "no recipes here"),
         (zip_without_recipes, "/pack.zip", "no recipes here"),
@@ -290,7 +290,41 @@ def test_read_pack__takes_a_member_of_exactly_the_largest_size(tmp_path: Path) -
 
 def test_read_pack__refuses_the_same_recipe_twice(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "pack.zip", "w") as archive:
-        archive.writestr("recipes/a.json", RECIPE)
+        archive.writestr("one/recipes/a.json", RECIPE)
         archive.writestr("other/recipes/a.json", RECIPE)
-    with pytest.raises(RecipeError, match=r"the recipe minecraft:a stands already in .*/other/recipes/a\.json"):
+    with pytest.raises(RecipeError, match=r"the recipe minecraft:a stands already in .*/one/recipes/a\.json"):
         read_pack(tmp_path / "pack.zip")
+
+
+def test_read_pack__leaves_the_packs_inside_a_jar_alone(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "game.jar", "w") as archive:
+        archive.writestr("data/minecraft/recipes/a.json", RECIPE)
+        archive.writestr("data/minecraft/datapacks/next/data/minecraft/recipes/a.json", RECIPE)
+        archive.writestr("data/minecraft/datapacks/next/data/minecraft/recipes/b.json", RECIPE)
+    assert list(read_pack(tmp_path / "game.jar").recipes) == ["minecraft:a"]
+
+
+def test_read_pack__passes_over_a_folder_named_like_a_file(tmp_path: Path) -> None:
+    (tmp_path / "recipes" / "folder.json").mkdir(parents=True)
+    (tmp_path / "recipes" / "a.json").write_bytes(RECIPE)
+    assert list(read_pack(tmp_path).recipes) == ["minecraft:a"]
+
+
+def test_write_bundle__keeps_the_id_of_the_file(tmp_path: Path) -> None:
+    write_bundle(Pack("here", {"minecraft:a": PackFile("a.json", {"id": "other"})}, {}), tmp_path)
+    assert list(read_pack(tmp_path).recipes) == ["minecraft:a"]
+
+
+def test_read_pack__never_raises_another_error_for_a_damaged_zip(tmp_path: Path) -> None:
+    whole = write_zip(tmp_path / "whole.zip", {f"recipes/{name}.json": RECIPE for name in "abcdefgh"}).read_bytes()
+    damaged = tmp_path / "damaged.zip"
+    refused = 0
+    for bit in range(0, 8 * len(whole), 3):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        damaged.write_bytes(flipped)
+        try:
+            read_pack(damaged)
+        except RecipeError:
+            refused += 1
+    assert refused > 100

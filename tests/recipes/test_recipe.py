@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from textcraft_gym.recipes import Recipe, RecipeError, Slot
-from textcraft_gym.recipes.recipe import name_of, parse_recipe, qualified
+from textcraft_gym.recipes.recipe import name_of, parse_recipe, parse_reference
 
 FILE = "pack/recipes/thing.json"
 SHAPED = {
@@ -111,23 +112,23 @@ MALFORMED = {
     "key without symbol": (SHAPED | {"pattern": ["##"]}, "symbols: '/'"),
     "key of two letters": (SHAPED | {"pattern": ["ab"], "key": {"ab": "stick"}}, "symbols: 'a', 'ab', 'b'"),
     "blank as key": (SHAPED | {"pattern": [" "], "key": {" ": "stick"}}, "symbols: ' '"),
-    "ingredient is a number": (SHAPELESS | {"ingredients": [1]}, "an item or a tag, got 1"),
-    "ingredient is null": (SHAPELESS | {"ingredients": [None]}, "an item or a tag, got None"),
-    "ingredient without item or tag": (SHAPELESS | {"ingredients": [{"id": "stick"}]}, "an item or a tag"),
-    "item is no text": (SHAPELESS | {"ingredients": [{"item": ["stick"]}]}, "an item or a tag"),
-    "empty item": (SHAPELESS | {"ingredients": [""]}, "an item or a tag"),
-    "empty tag": (SHAPELESS | {"ingredients": [{"tag": ""}]}, "an item or a tag"),
-    "tag is no text": (SHAPELESS | {"ingredients": [{"tag": {}}]}, "an item or a tag"),
-    "alternatives in alternatives": (SHAPELESS | {"ingredients": [[["stick"]]]}, "an item or a tag"),
+    "ingredient is a number": (SHAPELESS | {"ingredients": [1]}, "expected an id such as minecraft:stick, got 1"),
+    "ingredient is null": (SHAPELESS | {"ingredients": [None]}, "expected an id such as minecraft:stick, got None"),
+    "ingredient without item or tag": (SHAPELESS | {"ingredients": [{"id": "stick"}]}, "expected an id"),
+    "item is no text": (SHAPELESS | {"ingredients": [{"item": ["stick"]}]}, "expected an id"),
+    "empty item": (SHAPELESS | {"ingredients": [""]}, "expected an id"),
+    "empty tag": (SHAPELESS | {"ingredients": [{"tag": ""}]}, "expected an id"),
+    "tag is no text": (SHAPELESS | {"ingredients": [{"tag": {}}]}, "expected an id"),
+    "alternatives in alternatives": (SHAPELESS | {"ingredients": [[["stick"]]]}, "expected an id"),
     "empty alternatives": (SHAPELESS | {"ingredients": [[]]}, "no alternatives"),
     "no ingredients": (without(SHAPELESS, "ingredients"), "list of ingredients"),
     "empty ingredients": (SHAPELESS | {"ingredients": []}, "list of ingredients"),
     "ingredients is an object": (SHAPELESS | {"ingredients": {"item": "stick"}}, "list of ingredients"),
     "no result": (without(SHAPELESS, "result"), "needs a result"),
     "result is a list": (SHAPELESS | {"result": ["thing"]}, "needs a result"),
-    "result without item": (SHAPELESS | {"result": {"count": 1}}, "a result needs an item"),
-    "result is no text": (SHAPELESS | {"result": {"item": 1}}, "a result needs an item"),
-    "empty result": (SHAPELESS | {"result": ""}, "a result needs an item"),
+    "result without item": (SHAPELESS | {"result": {"count": 1}}, "expected an id"),
+    "result is no text": (SHAPELESS | {"result": {"item": 1}}, "expected an id"),
+    "empty result": (SHAPELESS | {"result": ""}, "expected an id"),
 }
 
 
@@ -186,5 +187,5 @@ def test_parse_recipe__makes_a_recipe_or_says_what_is_wrong(data: dict[str, obje
     ],
 )
 def test_references__are_written_out_and_read_to_players(reference: str, full: str, name: str) -> None:
-    assert qualified(reference) == full
+    assert parse_reference("x.json", reference) == full
     assert name_of(reference) == name_of(full) == name

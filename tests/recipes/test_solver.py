@@ -10,13 +10,13 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from textcraft_gym.recipes import RecipeBook
-from textcraft_gym.recipes.solver import Plan, shortest_plan
-from textcraft_gym.recipes.splits import task_items
 
 from tests.recipes.milp import minimum_actions
 from tests.recipes.packs import load, shapeless
 from tests.recipes.play import fewest_actions, play
+from textcraft_gym.recipes import RecipeBook
+from textcraft_gym.recipes.solver import Plan, shortest_plan
+from textcraft_gym.recipes.splits import task_items
 
 # Each of these is made of a slab, which can be made of it in turn (item tags only). The MILP does not know that one
 # must come before the other, so where such a pair is in a tree, the breadth-first search is the judge.

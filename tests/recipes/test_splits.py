@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from textcraft_gym.recipes import RecipeBook, RecipeError
 from textcraft_gym.recipes.splits import (
     Splits,

@@ -49,14 +49,14 @@ def split_tasks(book: RecipeBook, split: str) -> tuple[Task, ...]:
     return tuple(find_task(book, item) for item in made[name])
 
 
-def find_task(book: RecipeBook, item: str) -> Task:
+def find_task(book: RecipeBook, item: object) -> Task:
     """Return the task of crafting ``item``.
 
     Raises:
         UnknownName: If it is none, with the names that come near.
     """
     known = _all_tasks(book)
-    if item not in known:
+    if not isinstance(item, str) or item not in known:
         raise UnknownName("task", item, list(known))
     return known[item]
 

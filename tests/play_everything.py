@@ -1,0 +1,66 @@
+"""Plays every task twice over; prints a digest of each pass, and one of the expert's plans.
+
+Run by ``test_determinism`` in processes of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import sys
+
+import gymnasium as gym
+
+import textcraft_gym  # noqa: F401
+
+SEEDS = (0, 12345)
+STEPS = 12
+JUNK = (
+    "inventory",
+    "look",
+    "get 1 oak_log",
+    "get 0 stick",
+    "craft 1 stick using oak",
+    "craft 4 stick using 2 birch planks",
+)
+
+
+def episode(env: gym.Env, task: str, seed: int) -> list:
+    """Play what a generator picks from what is on offer, and some junk."""
+    number = random.Random(f"{task} {seed}").random
+    text, info = env.reset(seed=seed, options={"task": task})
+    said = [task, seed, text]
+    for _ in range(STEPS):
+        offered = info["admissible_commands"]
+        choices = JUNK if number() < 0.2 else [line for line in offered if line.startswith("craft")] or offered
+        action = choices[int(number() * len(choices))]
+        observation, reward, terminated, _, info = env.step(action)
+        said += [action, observation, reward, terminated, info.get("invalid_reason")]
+        if terminated:
+            break
+    return [*said, info["admissible_commands"]]
+
+
+def digest(episodes: list[list]) -> str:
+    return hashlib.sha256(json.dumps(sorted(episodes, key=lambda said: said[:2])).encode()).hexdigest()
+
+
+def drawn(env: gym.Env) -> list[list]:
+    """What seeds draw, without naming a task."""
+    return [[f"drawn by {seed}", *env.reset(seed=seed)] for seed in range(50)]
+
+
+def main(recipes: str) -> None:
+    for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
+        env = gym.make(env_id, split="all", recipes=recipes, admissible=True, disable_env_checker=True)
+        expert = gym.make(env_id, split="all", recipes=recipes, expert=True, disable_env_checker=True)
+        tasks = [task.id for task in env.unwrapped.tasks]
+        for order in (tasks, tasks[::-1]):
+            played = [episode(env, task, seed) for task in order for seed in SEEDS]
+            plans = [[task, expert.reset(options={"task": task})[1]["expert_plan"]] for task in order]
+            print(env_id, digest(played + drawn(env)), digest(plans))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,125 @@
+"""Tasks as values, the named splits, and splits of one's own."""
+
+from __future__ import annotations
+
+import json
+
+import gymnasium as gym
+import pytest
+
+import textcraft_gym
+from textcraft_gym import UnknownName, make_splits, tasks
+
+IDS = ["TextCraft-v0", "TextCraftTags-v0"]
+SIZES = {"TextCraft-v0": (200, 197, 397), "TextCraftTags-v0": (203, 203, 406)}
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_splits__have_the_sizes_of_the_paper_and_do_not_overlap(env_id):
+    test, dev, everything = ([task.id for task in tasks(env_id, split)] for split in ("test", "dev", "all"))
+    assert (len(test), len(dev), len(everything)) == SIZES[env_id]
+    assert sorted(test + dev) == sorted(everything) == sorted(set(everything))
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_splits__test_has_77_of_depth_2_and_all_that_is_deeper(env_id):
+    test, dev = ([task.depth for task in tasks(env_id, split)] for split in ("test", "dev"))
+    assert test.count(2) == 77
+    assert set(test) == {2, 3, 4}
+    assert set(dev) == {2}
+
+
+def test_split__default_of_the_environment_is_dev():
+    assert gym.make("TextCraft-v0").get_wrapper_attr("tasks") == tasks("TextCraft-v0", "dev")
+
+
+def test_tasks__default_is_all():
+    assert tasks("TextCraft-v0") == tasks("TextCraft-v0", "all")
+
+
+def test_task__has_depth_and_shortest_solution():
+    """The figures of the rule book: minimum, median and maximum of the optimum at each depth."""
+    lengths: dict[int, list[int]] = {2: [], 3: [], 4: []}
+    for task in tasks("TextCraft-v0"):
+        lengths[task.depth].append(task.optimal_length)
+    figures = {depth: (min(some), sorted(some)[len(some) // 2], max(some)) for depth, some in lengths.items()}
+    assert figures == {2: (3, 5, 12), 3: (4, 8, 23), 4: (7, 17, 27)}
+
+
+def test_task__is_a_value():
+    beehive, again = (tasks("TextCraft-v0")[30] for _ in range(2))
+    assert beehive == again
+    assert hash(beehive) == hash(again)
+    assert len(repr(beehive)) < 100
+    with pytest.raises(AttributeError):
+        beehive.depth = 3
+
+
+def test_task__of_a_split_is_what_reset_plays():
+    for split in ("test", "dev"):
+        env = gym.make("TextCraft-v0", split=split)
+        ids = {task.id for task in tasks("TextCraft-v0", split)}
+        drawn = {env.reset(seed=seed)[1]["task"] for seed in range(400)}
+        assert drawn <= ids
+        assert len(drawn) > len(ids) / 2
+
+
+def test_tasks__are_drawn_evenly():
+    """Every task of dev comes up, none far too often: 40 expected of each."""
+    env = gym.make("TextCraft-v0").unwrapped
+    env.reset(seed=1)
+    drawn = [env.reset()[1]["task"] for _ in range(40 * 197)]
+    counts = [drawn.count(task.id) for task in env.tasks]
+    assert min(counts) > 15
+    assert max(counts) < 75
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_made_split__is_what_gym_make_plays(env_id, tmp_path):
+    file = tmp_path / "my.jsonl"
+    made = make_splits(env_id, (0.1, 0.3, 0.6), seed=5, out=file)
+    assert sum(map(len, made.splits.values())) == SIZES[env_id][2]
+    for name, ids in made.splits.items():
+        assert [task.id for task in tasks(env_id, f"{file}:{name}")] == list(ids)
+    env = gym.make(env_id, split=f"{file}:train")
+    assert {env.reset(seed=seed)[1]["task"] for seed in range(300)} <= set(made.splits["train"])
+
+
+def test_made_split__may_name_another_task_in_reset(tmp_path):
+    file = tmp_path / "my.jsonl"
+    made = make_splits(out=file)
+    env = gym.make("TextCraft-v0", split=f"{file}:dev")
+    assert env.reset(options={"task": made.splits["test"][0]})[1]["task"] == made.splits["test"][0]
+
+
+def test_made_split__can_be_written_by_hand_with_a_colon_in_its_path(tmp_path):
+    file = tmp_path / "a:b.jsonl"
+    file.write_text('{"split": "mine", "task": "minecraft:beehive"}\n')
+    assert [task.id for task in tasks("TextCraft-v0", f"{file}:mine")] == ["minecraft:beehive"]
+
+
+def test_unknown_split__says_what_there_is(tmp_path):
+    for split in ("valid", "", ":", "train", str(tmp_path), f"{tmp_path}:train", f"{tmp_path}/none.jsonl:train"):
+        with pytest.raises(UnknownName, match=r"unknown split .*test, dev, all") as error:
+            gym.make("TextCraft-v0", split=split)
+        assert repr(split) in str(error.value)
+
+
+def test_unknown_split__in_a_file_says_what_is_in_it(tmp_path):
+    file = tmp_path / "my.jsonl"
+    make_splits(out=file)
+    with pytest.raises(UnknownName, match=r"'tarin'.* Did you mean train\? .*train, dev, test"):
+        gym.make("TextCraft-v0", split=f"{file}:tarin")
+
+
+def test_unknown_task__in_a_file_is_named(tmp_path):
+    file = tmp_path / "my.jsonl"
+    file.write_text(json.dumps({"split": "train", "task": "minecraft:behive"}) + "\n")
+    with pytest.raises(UnknownName, match=r"unknown task 'minecraft:behive'. Did you mean .*minecraft:beehive"):
+        gym.make("TextCraft-v0", split=f"{file}:train")
+
+
+def test_unknown_name__is_also_a_value_error_of_the_suite():
+    with pytest.raises(ValueError, match="unknown split"):
+        tasks("TextCraft-v0", "nope")
+    assert issubclass(UnknownName, textcraft_gym.TextCraftGymError)
