@@ -10,7 +10,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from textcraft_gym.recipes import RecipeBook
 
-MANY = 10_000
+MANY = 300
+"""More than 30 crafts of at most 9 ingredients use up. Ten thousand is so much that some versions of HiGHS go wrong."""
 
 
 def minimum_actions(book: RecipeBook, goal: str, held: Mapping[str, int]) -> int:
