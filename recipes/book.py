@@ -47,6 +47,7 @@ class RecipeBook:
         base_items: The items that can be got, sorted.
         names: The name that a player reads for each item id.
         ids: The item id behind each name.
+        memo: What a game has worked out from this book and wants to find again; its to fill and to bound.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class RecipeBook:
         self.names = {item: name_of(item) for item in sorted(items)}
         self.ids = {name: item for item, name in self.names.items()}
         self.base_items = tuple(item for item in self.names if item not in recipes)
+        self.memo: dict[Any, Any] = {}
 
     def __copy__(self) -> RecipeBook:
         return self
@@ -109,8 +111,7 @@ class RecipeBook:
 
     def match(self, output: str, offer: Offer) -> Recipe | None:
         """Return the recipe for ``output`` that uses up exactly what is offered, of several the one that makes most."""
-        fitting = [recipe for recipe in self.recipes.get(output, ()) if _fills(self, offer, recipe.slots)]
-        return max(fitting, key=lambda recipe: recipe.makes, default=None)
+        return _match(self, output, offer)
 
 
 _books: WeakValueDictionary[str, RecipeBook] = WeakValueDictionary()
@@ -127,6 +128,12 @@ def _only(
 def name_of_ingredient(ingredient: Ingredient) -> str:
     """Return how a player reads a slot: ``oak planks``, ``planks``, ``coal or charcoal``."""
     return " or ".join(name_of(reference) for reference in ingredient)
+
+
+@lru_cache(maxsize=1 << 13)
+def _match(book: RecipeBook, output: str, offer: Offer) -> Recipe | None:
+    fitting = [recipe for recipe in book.recipes.get(output, ()) if _fills(book, offer, recipe.slots)]
+    return max(fitting, key=lambda recipe: recipe.makes, default=None)
 
 
 def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
@@ -233,11 +240,8 @@ def _tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> 
     if tag[1:] not in pack.tags:
         raise RecipeError(file, f"unknown tag {tag}")
     file, data = pack.tags[tag[1:]]
-    values = data.get("values")
-    if not isinstance(values, list):
-        raise RecipeError(file, "a tag needs a list of values")
     items: list[str] = []
-    for value in values:
+    for value in data["values"]:
         # Since Minecraft 1.16.2 an entry may also be {"id": ..., "required": ...}.
         optional = isinstance(value, dict) and value.get("required") is False
         reference = parse_reference(file, value.get("id") if isinstance(value, dict) else value)

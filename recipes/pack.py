@@ -85,6 +85,8 @@ def _assemble(place: Path, entries: Iterable[Entry]) -> Pack:
     for kind, id, entry in entries:
         if id in found[kind]:
             raise RecipeError(entry.file, f"the {kind} {id} stands already in {found[kind][id].file}")
+        if kind == "tag" and not isinstance(entry.data.get("values"), list):
+            raise RecipeError(entry.file, "a tag needs a list of values")
         found[kind][id] = entry
     if not found["recipe"]:
         raise RecipeError(str(place), "no recipes here: expected data/<namespace>/recipes/*.json or recipes/*.json")

@@ -11,6 +11,8 @@ import reprlib
 from collections import Counter
 from typing import Any, NamedTuple, TypeAlias
 
+from textcraft_gym.errors import TextCraftGymError
+
 DEFAULT_NAMESPACE = "minecraft:"
 _REFERENCE = re.compile(r"(?P<tag>#?)(?P<namespace>[a-z0-9_.-]+:)?(?P<path>[a-z0-9_./-]+)")
 SHAPED, SHAPELESS = "minecraft:crafting_shaped", "minecraft:crafting_shapeless"
@@ -19,7 +21,7 @@ Ingredient: TypeAlias = tuple[str, ...]
 """What fills a slot: any one of these references, each an item id or ``#`` and a tag id."""
 
 
-class RecipeError(ValueError):
+class RecipeError(TextCraftGymError, ValueError):
     """A recipe or tag that cannot be used; the message names the file and the reason."""
 
     def __init__(self, file: str, reason: str) -> None:
@@ -43,14 +45,14 @@ class Recipe(NamedTuple):
     slots: tuple[Slot, ...]
 
 
-def parse_reference(file: str, reference: object) -> str:
+def parse_reference(file: str, reference: object, *, tags: bool = True) -> str:
     """Return an id, or ``#`` and a tag's id, with its namespace: ``stick`` is ``minecraft:stick``.
 
     Raises:
-        RecipeError: If it has letters that the game does not allow in an id.
+        RecipeError: If it has letters that the game does not allow in an id, or is a tag where there can be none.
     """
     match = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
-    if not match:
+    if not match or (match["tag"] and not tags):
         raise RecipeError(file, f"expected an id such as minecraft:stick, got {reprlib.repr(reference)}")
     return f"{match['tag']}{match['namespace'] or DEFAULT_NAMESPACE}{match['path']}"
 
@@ -114,7 +116,7 @@ def _reference(file: str, entry: object) -> str:
     if isinstance(entry, dict):
         if isinstance(entry.get("tag"), str):
             return parse_reference(file, f"#{entry['tag']}")
-        entry = entry.get("item", entry)
+        return parse_reference(file, entry.get("item", entry), tags=False)
     return parse_reference(file, entry)
 
 
@@ -127,4 +129,4 @@ def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
     item, count = result.get("item", result.get("id")), result.get("count", 1)
     if type(count) is not int or count < 1:
         raise RecipeError(file, f"expected a result count of 1 or more, got {reprlib.repr(count)}")
-    return parse_reference(file, item), count
+    return parse_reference(file, item, tags=False), count

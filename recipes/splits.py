@@ -114,7 +114,7 @@ def read_splits(file: str | Path) -> Splits:
     """Read what ``write_splits`` wrote.
 
     Raises:
-        RecipeError: With the line, if it is not an object with a split and a task.
+        RecipeError: With the line, if it is not an object with a split and a task, or stands there twice.
         OSError: If the file cannot be read.
     """
     splits: dict[str, list[str]] = defaultdict(list)
@@ -126,6 +126,8 @@ def read_splits(file: str | Path) -> Splits:
             raise RecipeError(f"{file}:{number}", 'expected {"split": ..., "task": ...}') from error
         if not isinstance(split, str) or not isinstance(task, str):
             raise RecipeError(f"{file}:{number}", "expected the names of a split and a task")
+        if task in splits[split]:
+            raise RecipeError(f"{file}:{number}", f"{task} stands in {split} already")
         splits[split].append(task)
     return {name: tuple(items) for name, items in splits.items()}
 

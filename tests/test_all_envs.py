@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+import tracemalloc
 import warnings
 from copy import deepcopy
 
@@ -240,6 +241,25 @@ def test_resets__by_the_hundred_leave_nothing_behind(env_id):
     for _ in range(200):
         assert env.reset(seed=0, options={"task": easy(env_id)}) == first
     assert objects() - before < 100
+
+
+def test_resets__with_ever_new_seeds_leave_nothing_behind(env_id):
+    env = gym.make(env_id, split="all")
+    for task in env.get_wrapper_attr("tasks"):
+        env.reset(seed=0, options={"task": task.id})
+
+    def traced(seeds: range) -> int:
+        for seed in seeds:
+            env.reset(seed=seed)
+            env.step(NONSENSE)
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = traced(range(100))
+        assert traced(range(100, 1100)) - before < 20_000  # 20 bytes a reset
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,14 @@ def test_evaluate__prints_success_by_depth_and_report_shows_runs_beside_each_oth
         (["evaluate", "--env", "TextCraft-v0", "--agent", "exprt", "--out", "x"], "Did you mean expert?"),
         (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--split", "tset", "--out", "x"], "test, dev, all"),
         (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "x", "--out", "x"], "KEY=VALUE"),
+        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "foo=1", "--out", "x"], "distractors"),
+        (
+            ["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "distractors=1.5", "--out", "x"],
+            "1.5",
+        ),
+        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "split=dev", "--out", "x"], "option"),
+        (["tasks", "CartPole-v1"], "TextCraft-v0"),
+        (["play", "TextCraft-v0", "--task", "behive"], "minecraft:beehive"),
         (["evaluate", "--env", "TextCraft-v9", "--agent", "expert", "--out", "x"], "TextCraft"),
         (["play", "TextCraft-v0", "--task", "minecraft:behive"], "minecraft:beehive"),
         (["recipes", "show", "minecraft:behive"], "minecraft:beehive"),
@@ -155,16 +163,18 @@ def test_play__prints_what_looks_like_markup_as_it_is():
         ("get 1 oak ", ["get 1 oak logs", "get 1 oak planks"]),
         ("craft 1 beehive using 6 oak p", ["craft 1 beehive using 6 oak planks"]),
         ("inv", ["inventory"]),
-        ("get 3 ", ["get 3 oak logs", "get 3 honeycomb", "get 3 inventory", "get 3 oak planks"]),
+        ("get 3 ", ["get 3 oak logs", "get 3 honeycomb", "get 3 oak planks"]),
         ("get 3 h", ["get 3 honeycomb"]),
+        ("get 2 oak l", ["get 2 oak logs"]),
+        ("ge", ["get 2 oak logs", "get 3 honeycomb"]),
+        ("quit", []),
         ("get 3 honeycomb", []),
         ("zzz", []),
     ],
 )
 def test_completions__go_on_from_commands_and_names(line: str, completed: list[str]):
-    words = ["get 3 honeycomb", "honeycomb", "oak logs", "oak planks", "inventory"]
-    found = [line.removesuffix(typed) + word for word, typed in completions(line, words)]
-    assert list(dict.fromkeys(found)) == completed
+    commands, names = ["get 3 honeycomb", "get 2 oak logs", "inventory"], ["honeycomb", "oak logs", "oak planks"]
+    assert [line.removesuffix(typed) + word for word, typed in completions(line, commands, names)] == completed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

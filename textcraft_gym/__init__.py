@@ -2,10 +2,11 @@
 
 from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.episode import Episode, run_episode
+from textcraft_gym.recipes.recipe import RecipeError
 from textcraft_gym.registration import register_all
 from textcraft_gym.tasks import make_splits, tasks
 
 __version__ = "0.1.0"
-__all__ = ["Episode", "TextCraftGymError", "UnknownName", "make_splits", "run_episode", "tasks"]
+__all__ = ["Episode", "RecipeError", "TextCraftGymError", "UnknownName", "make_splits", "run_episode", "tasks"]
 
 register_all()

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import gymnasium as gym
 import typer
 
 import textcraft_gym
@@ -16,7 +15,7 @@ from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.metrics import summarise_by_depth
 from textcraft_gym.evaluation.runner import AGENTS, Config, read_config, read_records
 from textcraft_gym.play import play as play_episode
-from textcraft_gym.recipes import RecipeBook, RecipeError
+from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.pack import read_pack, write_bundle
 from textcraft_gym.recipes.splits import leakage, paper_splits
 from textcraft_gym.registration import TABLE
@@ -29,7 +28,7 @@ splits_app = typer.Typer(no_args_is_help=True, help="Divide tasks into train, de
 app.add_typer(recipes_app, name="recipes")
 app.add_typer(splits_app, name="splits")
 
-EnvId = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLE)}, or any registered text environment.")]
+EnvId = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLE)}.")]
 EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
 Recipes = Annotated[Path | None, typer.Option(help="A data-pack folder, zip or game jar; by default Minecraft 1.16.5.")]
 TagsOption = Annotated[str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")]
@@ -39,7 +38,7 @@ def main() -> None:
     """Run the command; a mistake of the caller is one line on standard error and status 2."""
     try:
         app()
-    except (TextCraftGymError, RecipeError, gym.error.Error, OSError, ValueError) as error:
+    except (TextCraftGymError, OSError, ValueError) as error:
         sys.exit(_fail(error))
 
 

@@ -14,7 +14,8 @@ class UnknownName(TextCraftGymError, ValueError):
     """A task, split, item, agent or environment that does not exist; the message lists what does."""
 
     def __init__(self, kind: str, name: object, known: Sequence[str], shown: int = 20) -> None:
-        close = difflib.get_close_matches(str(name), known, n=5)
+        by_tail = {one.rpartition(":")[2]: one for one in known} | {one: one for one in known}
+        close = dict.fromkeys(by_tail[near] for near in difflib.get_close_matches(str(name), by_tail, n=5))
         hint = f" Did you mean {', '.join(close)}?" if close else ""
         rest = f", ... ({len(known)} in all)" if len(known) > shown else ""
         super().__init__(f"unknown {kind} {name!r}.{hint} Possible: {', '.join(known[:shown])}{rest}")

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import gymnasium as gym
 from rich.console import Console
 from rich.markup import escape
+
+from textcraft_gym.registration import make
 
 HELP = "Tab completes, [bold]hint[/] shows a good next action, [bold]quit[/] leaves."
 
@@ -24,7 +25,7 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
         env_args: Further arguments of ``gym.make``.
     """
     console = Console(highlight=False)
-    env = gym.make(env_id, max_episode_steps=-1, **{"admissible": True, "expert": True, **env_args})
+    env = make(env_id, **{"admissible": True, "expert": True, **env_args})
     observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
     console.print(_coloured(observation), f"\n{HELP}\n", soft_wrap=True)
     typed = _typed_lines(lambda: _words(observation, info))
@@ -46,7 +47,7 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
     return bool(info.get("won"))
 
 
-def _typed_lines(words: Callable[[], list[str]]) -> Iterator[str]:
+def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[str]:
     """Yield what is typed: with completion in a terminal, line by line from a pipe."""
     if not sys.stdin.isatty():
         yield from sys.stdin
@@ -56,7 +57,7 @@ def _typed_lines(words: Callable[[], list[str]]) -> Iterator[str]:
 
     class Words(Completer):
         def get_completions(self, document: Any, complete_event: Any) -> Iterator[Completion]:
-            for word, typed in completions(document.text_before_cursor, words()):
+            for word, typed in completions(document.text_before_cursor, *words()):
                 yield Completion(word, start_position=-len(typed))
 
     session: PromptSession[str] = PromptSession(completer=Words())
@@ -67,22 +68,22 @@ def _typed_lines(words: Callable[[], list[str]]) -> Iterator[str]:
             return
 
 
-def completions(line: str, words: list[str]) -> list[tuple[str, str]]:
-    """Return the words that go on from a line, each with the end of the line that it replaces, short ones first.
+def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[str, str]]:
+    """Return what goes on from a line, each with the end of the line that it replaces, short ones first.
 
-    A word goes on from the whole line (a command), or from what stands behind the last number (a name).
+    A command goes on from the whole line, a name from what stands behind the last number.
     """
-    name = re.split(r"\d+ ", line)[-1]
-    names = [word for word in words if not re.search(r"\d", word)] if name != line else []
-    candidates = [(word, line) for word in words] + [(word, name) for word in names]
-    found = [(word, typed) for word, typed in candidates if word.startswith(typed) and word != typed]
-    return sorted(found, key=lambda one: len(one[0]))
+    *counted, name = re.split(r"\d+ ", line)
+    candidates = [(command, line) for command in commands] + [(one, name) for one in names if counted]
+    found = {line.removesuffix(typed) + word: (word, typed) for word, typed in candidates if word.startswith(typed)}
+    return sorted((one for whole, one in found.items() if whole != line), key=lambda one: len(one[0]))
 
 
-def _words(observation: str, info: dict[str, Any]) -> list[str]:
-    """Return what Tab offers: commands that make sense now, and the names in the listed recipes."""
+def _words(observation: str, info: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the commands that Tab offers, and the names: those in the listed recipes."""
     names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", observation)
-    return list(dict.fromkeys([*info.get("admissible_commands", []), *names, "inventory", "hint", "quit"]))
+    commands = [*info.get("admissible_commands", []), "inventory", "hint", "quit"]
+    return list(dict.fromkeys(commands)), list(dict.fromkeys(names))
 
 
 def _coloured(observation: str) -> str:

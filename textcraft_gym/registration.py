@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import gymnasium as gym
+
+from textcraft_gym.errors import UnknownName
 
 
 class Registered(NamedTuple):
@@ -19,6 +23,22 @@ TABLE: dict[str, Registered] = {
     "TextCraft-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}),
     "TextCraftTags-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}),
 }
+
+
+def make(id: str, **arguments: Any) -> gym.Env[str, str]:
+    """Make an environment of the table, without a step limit, for callers whose arguments come from outside.
+
+    Raises:
+        UnknownName: For an id that is not in the table, or an argument that its environment does not take.
+    """
+    if id not in TABLE:
+        raise UnknownName("environment", id, list(TABLE))
+    module, _, name = TABLE[id].entry_point.partition(":")
+    known = list(inspect.signature(getattr(import_module(module), name)).parameters)
+    for argument in arguments:
+        if argument not in known:
+            raise UnknownName(f"argument of {id}", argument, known)
+    return gym.make(id, max_episode_steps=-1, **arguments)
 
 
 def register_all() -> None:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-import gymnasium as gym
-
 from textcraft_gym.recipes import RecipeBook, splits
 from textcraft_gym.recipes.splits import Leakage, Splits, leakage, write_splits
+from textcraft_gym.registration import make
 
 
 class Task(Protocol):
@@ -32,10 +31,9 @@ def tasks(env_id: str, split: str = "all", **env_args: Any) -> tuple[Task, ...]:
     """Return the tasks of a split of an environment, made with ``gym.make(env_id, split=split, **env_args)``.
 
     Raises:
-        UnknownName: For a split that does not exist.
+        UnknownName: For an environment, a split or an argument that does not exist.
     """
-    env = gym.make(env_id, split=split, **env_args)
-    found: tuple[Task, ...] = env.get_wrapper_attr("tasks")
+    found: tuple[Task, ...] = make(env_id, split=split, **env_args).get_wrapper_attr("tasks")
     return found
 
 
@@ -69,7 +67,7 @@ def make_splits(
     Raises:
         ValueError: If the fractions are not three parts of 1.
     """
-    book: RecipeBook = gym.make(env_id, split="all", recipes=recipes).get_wrapper_attr("book")
+    book: RecipeBook = make(env_id, split="all", recipes=recipes).get_wrapper_attr("book")
     made = splits.make_splits(book, fractions, seed=seed, compositional=compositional)
     if out is not None:
         write_splits(book, made, out)

@@ -224,6 +224,17 @@ def test_run_episode__passes_on_what_an_agent_raises():
         run_episode(CountdownEnv(), broken, seed=0)
 
 
+@pytest.mark.parametrize("max_steps", [0, -5])
+def test_run_episode__refuses_a_bound_that_allows_nothing(max_steps: int):
+    with pytest.raises(ValueError, match="1 or more"):
+        run_episode(CountdownEnv(), lambda observation, info: "0", max_steps=max_steps)
+
+
+def test_run_episode__says_what_is_no_agent():
+    with pytest.raises(AgentError, match="generator, got NoneType"):
+        run_episode(CountdownEnv(), Scripted(lambda play: None), seed=0)
+
+
 def test_run_episode__closes_the_agent_when_the_episode_is_over():
     closed = []
 

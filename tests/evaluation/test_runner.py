@@ -94,6 +94,29 @@ def test_evaluate__refuses_a_folder_of_another_run(tmp_path: Path):
         evaluate(Config("TextCraft-v0", "test", "random", limit=10, max_steps=20), tmp_path)
 
 
+def test_evaluate__refuses_to_go_on_with_other_recipes(tmp_path: Path):
+    recipes = tmp_path / "pack" / "recipes"
+    recipes.mkdir(parents=True)
+
+    def write(makes: int) -> None:
+        for name, part in (("a", "x"), ("b", "a"), ("c", "b")):
+            result = {"item": name, "count": makes}
+            data = {"type": "crafting_shapeless", "ingredients": [{"item": part}], "result": result}
+            (recipes / f"{name}.json").write_text(json.dumps(data))
+
+    config = Config("TextCraft-v0", "all", "expert", env_args={"recipes": str(tmp_path / "pack")})
+    write(1)
+    assert len(evaluate(config, tmp_path / "run")) == 2
+    write(2)
+    with pytest.raises(RunError, match="env_sha256"):
+        evaluate(config, tmp_path / "run")
+
+
+def test_read_records__leaves_out_an_unfinished_last_line(tmp_path: Path):
+    (tmp_path / "episodes.jsonl").write_text('{"task": "a"}\n{"task": "b", "rew')
+    assert read_records(tmp_path) == [{"task": "a"}]
+
+
 class Fragile:
     """Breaks on its second, third and later tasks until it is mended."""
 

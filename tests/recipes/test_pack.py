@@ -201,7 +201,7 @@ BAD_LINES = {
 
 @pytest.mark.parametrize(("line", "reason"), BAD_LINES.values(), ids=BAD_LINES)
 def test_read_pack__names_the_line_of_a_bundle(line: bytes, reason: str, tmp_path: Path) -> None:
-    good = b'{"id": "minecraft:a", ' + RECIPE[1:]
+    good = b'{"id": "minecraft:a", "values": ["b"], ' + RECIPE[1:]
     lines = [good, line]
     with pytest.raises(RecipeError, match=f"^{re.escape(str(tmp_path))}/recipes.jsonl:2: .*{reason}"):
         read_pack(bundle(tmp_path, lines))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -78,7 +78,10 @@ def run_episode(
     Raises:
         AgentError: If the agent breaks the contract. Whatever it or the environment raises is passed on.
     """
-    return _Loop(env, task, seed, max_steps or registered_limit(env), model, max_calls).run(agent)
+    limit = registered_limit(env) if max_steps is None else max_steps
+    if limit < 1:
+        raise ValueError(f"expected max_steps of 1 or more, got {limit}")
+    return _Loop(env, task, seed, limit, model, max_calls).run(agent)
 
 
 def registered_limit(env: gym.Env[Any, Any]) -> int:
@@ -115,6 +118,8 @@ class _Loop:
         self.episode.task = first.info.get("task")
         self.play = Play(first, _agent_seed(self.episode.task, self.episode.seed))
         routine = agent.episode(self.play) if hasattr(agent, "episode") else _follow(agent, self.play)
+        if not isinstance(routine, Generator):
+            raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
         try:
             request = next(routine)
             while True:

@@ -23,14 +23,15 @@ from textcraft_gym.agents.agent import Agent
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.random import RandomAgent
 from textcraft_gym.errors import RunError, UnknownName
-from textcraft_gym.evaluation.episode import registered_limit, run_episode
+from textcraft_gym.evaluation.episode import run_episode
 from textcraft_gym.evaluation.metrics import summarise_by_depth
 from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.registration import make
 from textcraft_gym.tasks import Task
 
 Record: TypeAlias = dict[str, Any]
 
-AGENTS: dict[str, type[ExpertAgent] | type[RandomAgent]] = {"expert": ExpertAgent, "random": RandomAgent}
+AGENTS: dict[str, Callable[[], Agent]] = {"expert": ExpertAgent, "random": RandomAgent}
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,12 @@ def evaluate(
         UnknownName: For an unknown agent, split or environment.
     """
     player = agent or _named_agent(config.agent)()
-    args = {**getattr(player, "env_args", {}), **config.env_args, "split": config.split}
-    env = gym.make(config.env, max_episode_steps=-1, **args)
+    if "split" in config.env_args:
+        raise ValueError("the split is an option of the evaluation, not one of env_args")
+    env = make(config.env, split=config.split, **{**getattr(player, "env_args", {}), **config.env_args})
     tasks: tuple[Task, ...] = env.get_wrapper_attr("tasks")[: config.limit]
     folder = Path(out)
-    _open(folder, config, tasks)
+    _open(folder, config, env, tasks)
     done = {record["task"]: record for record in read_records(folder)}
     done = {task: record for task, record in done.items() if not record.get("error")}
     on_start(len(tasks), list(done.values()))
@@ -107,13 +109,14 @@ def read_records(folder: str | Path) -> list[Record]:
     """Return the records of a run folder, the later of two for the same task; none if it has none yet.
 
     Raises:
-        RunError: If a line other than an unfinished last one is no record.
+        RunError: If a line is no record; an unfinished last line is left out.
     """
     file = Path(folder) / "episodes.jsonl"
     if not file.exists():
         return []
     records: dict[str, Record] = {}
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    written = file.read_bytes()
+    for number, line in enumerate(written[: written.rfind(b"\n") + 1].splitlines(), 1):
         try:
             record = json.loads(line)
             records[record["task"]] = record
@@ -136,16 +139,17 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     return config
 
 
-def _named_agent(name: str) -> type[ExpertAgent] | type[RandomAgent]:
+def _named_agent(name: str) -> Callable[[], Agent]:
     if name not in AGENTS:
         raise UnknownName("agent", name, list(AGENTS))
     return AGENTS[name]
 
 
-def _open(folder: Path, config: Config, tasks: tuple[Task, ...]) -> None:
+def _open(folder: Path, config: Config, env: gym.Env[str, str], tasks: tuple[Task, ...]) -> None:
     """Begin a run folder, or make sure that it is of the same run and whole to its last line."""
     digest = hashlib.sha256("\n".join(task.id for task in tasks).encode()).hexdigest()
-    wanted = {**asdict(config), "tasks_sha256": digest, "version": version("textcraft-gym")}
+    game = env.get_wrapper_attr("fingerprint")
+    wanted = {**asdict(config), "env_sha256": game, "tasks_sha256": digest, "version": version("textcraft-gym")}
     if (folder / "config.json").exists():
         held = read_config(folder)
         changed = [f"{key}: {held.get(key)!r}, now {wanted[key]!r}" for key in wanted if held.get(key) != wanted[key]]
@@ -169,8 +173,7 @@ def _drop_unfinished_line(file: Path) -> None:
 def _play(env: gym.Env[str, str], agent: Agent, task: Task, config: Config) -> Record:
     about = {"task": task.id, "depth": task.depth, "optimal_length": task.optimal_length, "seed": config.seed}
     try:
-        limit = config.max_steps or registered_limit(env)
-        episode = run_episode(env, agent, task=task.id, seed=config.seed, max_steps=limit)
+        episode = run_episode(env, agent, task=task.id, seed=config.seed, max_steps=config.max_steps)
     except Exception as error:  # whatever an agent raises costs its episode, not the run
         return {**about, "error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
     return {**about, **asdict(episode), "won": bool(episode.won)}

@@ -13,7 +13,6 @@ from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets
 from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose
-from textcraft_gym.envs.textcraft.reward import reward
 from textcraft_gym.envs.textcraft.rules import Inventory, apply, understand
 from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_tasks
 from textcraft_gym.errors import UnknownName
@@ -36,8 +35,9 @@ class TextCraftEnv(gym.Env[str, str]):
 
     **Reward**: 1 for crafting the goal, else 0.
 
-    **Episode end**: terminates when the goal is crafted; registered with a limit of 100 steps. A step after the end
-    raises ``gymnasium.error.ResetNeeded``.
+    **Episode end**: terminates when the goal is crafted, and a step after that raises
+    ``gymnasium.error.ResetNeeded``. Registered with a limit of 100 steps, after which Gymnasium's ``TimeLimit`` says
+    ``truncated`` at every further step.
 
     **Info**: ``task`` (item id), ``won`` (bool); after an action that did nothing ``invalid_reason``, one of
     ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for.
@@ -50,7 +50,7 @@ class TextCraftEnv(gym.Env[str, str]):
             file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is only seen when asked for.
         distractors: At most so many commands that the goal does not need; also how many are drawn an ingredient.
         admissible: Whether info lists the commands that make sense now.
-        expert: Whether info holds a shortest plan from here.
+        expert: Whether info holds a shortest plan from here (see ``recipes.solver`` for what is proven).
         recipes: A data-pack folder, zip or game jar to play with instead of Minecraft 1.16.5.
         tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
         render_mode: ``ansi`` renders the last action and its answer.
@@ -79,8 +79,8 @@ class TextCraftEnv(gym.Env[str, str]):
         tags: Tags = "group",
         render_mode: str | None = None,
     ) -> None:
-        if distractors < 0:
-            raise ValueError(f"expected distractors of 0 or more, got {distractors}")
+        if type(distractors) is not int or distractors < 0:
+            raise ValueError(f"expected distractors of 0 or more, got {distractors!r}")
         self.book = RecipeBook.load(recipes, tags=tags)
         self.tasks = split_tasks(self.book, split)
         if not self.tasks:
@@ -93,6 +93,11 @@ class TextCraftEnv(gym.Env[str, str]):
         self.action_space = AnyText()
         self._extras = bool(admissible or expert or render_mode)
         self._over = True
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the recipes, the same on every machine: runs with the same one play the same game."""
+        return self.book.fingerprint
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin a task: the one in ``options``, or one that the seed draws from the split."""
@@ -117,17 +122,16 @@ class TextCraftEnv(gym.Env[str, str]):
         if self._over:
             raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
         book, goal = self.book, self.goal
-        inventory, observation, reason = apply(book, self._inventory, understand(book, action))
+        inventory, observation, reason = apply(book, self._inventory, book.memo.get(action) or understand(book, action))
         self._inventory = inventory
-        earned = reward(inventory, goal)
-        self._over = won = earned > 0
+        self._over = won = goal in inventory  # a goal cannot be got: to hold it is to have crafted it
         info: dict[str, Any] = {"task": goal, "won": won}
         if reason:
             info["invalid_reason"] = reason
         if self._extras:
             self._inform(info, action)
             self._said = f"> {action}\n{observation}"
-        return observation, earned, won, False, info
+        return observation, 1.0 if won else 0.0, won, False, info
 
     def render(self) -> str | None:
         """Return the last action and its answer, or the prompt."""

@@ -7,7 +7,6 @@ never changes the inventory that it is given; an action that does nothing gives 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.envs.textcraft import text
@@ -24,6 +23,7 @@ UNKNOWN_ACTION = "unknown_action"
 REASONS = (NOT_GETTABLE, NOT_ENOUGH, NO_RECIPE, WRONG_ITEM, UNKNOWN_ACTION)
 
 _MEMOISED_LENGTH = 200
+_MEMOISED_ACTIONS = 1 << 13
 
 
 class Move(NamedTuple):
@@ -49,7 +49,14 @@ LOOK = Move((), None, "")
 
 def understand(book: RecipeBook, action: str) -> Move:
     """Return what an action means. Any string will do; equal strings of ordinary length are read once."""
-    return _understand_memoised(book, action) if len(action) <= _MEMOISED_LENGTH else _understand(book, action)
+    move: Move | None = book.memo.get(action)
+    if move is None:
+        move = _understand(book, action)
+        if len(action) <= _MEMOISED_LENGTH:
+            if len(book.memo) >= _MEMOISED_ACTIONS:
+                book.memo.clear()
+            book.memo[action] = move
+    return move
 
 
 def apply(book: RecipeBook, inventory: Inventory, move: Move) -> tuple[Inventory, str, str]:
@@ -60,7 +67,7 @@ def apply(book: RecipeBook, inventory: Inventory, move: Move) -> tuple[Inventory
             return inventory, shortage, NOT_ENOUGH
     if gives is None:
         return inventory, answer or text.inventory(book, inventory), reason
-    left = dict(inventory)
+    left = inventory.copy()
     for item, count in takes:
         left[item] -= count
         if not left[item]:
@@ -81,9 +88,6 @@ def _understand(book: RecipeBook, said: str) -> Move:
     if isinstance(action, WrongItem):
         return Move((), None, text.wrong_item(action.said), reason=WRONG_ITEM)
     return Move((), None, text.unknown(action.said), reason=UNKNOWN_ACTION)
-
-
-_understand_memoised = lru_cache(maxsize=1 << 13)(_understand)
 
 
 def _get(book: RecipeBook, action: Get) -> Move:

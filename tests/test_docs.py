@@ -1,0 +1,69 @@
+"""What README and CONTRIBUTING tell a reader to write does what they say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from typer.main import get_command
+
+import textcraft_gym
+from textcraft_gym.cli import app
+
+ROOT = Path(__file__).parents[1]
+
+
+def blocks(file: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_readme__its_code_plays_as_it_says(capsys: pytest.CaptureFixture[str]):
+    names: dict[str, Any] = {}
+    for block in blocks("README.md"):
+        exec(block, names)
+    shown = capsys.readouterr().out
+    assert "Goal: craft beehive." in shown
+    assert "Crafted 1 minecraft:beehive" in shown
+    assert shown.endswith("False 0.0 5\n")
+
+
+def test_contributing__its_agent_plays():
+    names: dict[str, Any] = {"__name__": "looker"}
+    (block,) = blocks("CONTRIBUTING.md")
+    exec(block, names)
+    episode = textcraft_gym.run_episode(gym.make("TextCraft-v0"), names["Looker"](), seed=0)
+    assert (episode.belief, episode.won, episode.steps) == (False, False, 1)
+
+
+def test_contributing__its_agent_passes_the_linter(tmp_path: Path):
+    (block,) = blocks("CONTRIBUTING.md")
+    (tmp_path / "looker.py").write_text(block)
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--config", str(ROOT / "ruff.toml"), str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+
+
+def test_readme__its_commands_exist():
+    lines = re.findall(
+        r"^    textcraft-gym (.*?)(?:  #.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(lines) >= 9
+    for line in lines:
+        command: Any = get_command(app)
+        words = line.split()
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options, line
+
+
+@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "recipes/data/SOURCE.md"])
+def test_links__lead_to_files_that_are_there(file: str):
+    links = re.findall(r"\]\(([^)#]+)\)", re.sub(r"\n", " ", (ROOT / file).read_text(encoding="utf-8")))
+    local = [link for link in links if "://" not in link]
+    assert all((ROOT / file).parent.joinpath(link).exists() for link in local), local
