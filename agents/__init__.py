@@ -1,5 +1,29 @@
 """Agents: they see text, ask for actions, and never hold an environment."""
 
-from textcraft_gym.agents.agent import Act, Agent, Ask, Completion, EpisodeOver, Model, Play, Request, Reset, Step
+from textcraft_gym.agents.agent import (
+    Act,
+    Agent,
+    Ask,
+    Completion,
+    EpisodeOver,
+    Model,
+    ModelError,
+    Play,
+    Request,
+    Reset,
+    Step,
+)
 
-__all__ = ["Act", "Agent", "Ask", "Completion", "EpisodeOver", "Model", "Play", "Request", "Reset", "Step"]
+__all__ = [
+    "Act",
+    "Agent",
+    "Ask",
+    "Completion",
+    "EpisodeOver",
+    "Model",
+    "ModelError",
+    "Play",
+    "Request",
+    "Reset",
+    "Step",
+]

@@ -24,10 +24,17 @@ class Step(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a model wrote, and the tokens it counted (``prompt_tokens``, ``completion_tokens``) if it did."""
+    """What a model wrote.
+
+    Attributes:
+        text: What it wrote, without the text that stopped it.
+        usage: The tokens it counted (``prompt_tokens``, ``completion_tokens``), if it did.
+        cost: What it costs, in the currency of the model's price.
+    """
 
     text: str
     usage: Mapping[str, int] = {}
+    cost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,12 @@ Request: TypeAlias = Act | Ask | Reset
 Routine: TypeAlias = Generator[Request, Any, bool | None]
 
 
+class ModelError(RuntimeError):
+    """A model that gave no completion, after every retry."""
+
+
 class Model(Protocol):
-    """Whatever completes text."""
+    """Whatever completes text. It raises ModelError where it cannot."""
 
     def complete(
         self, prompt: str, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int

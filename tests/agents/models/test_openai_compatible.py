@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from tests.agents.models.server import Server, fails, hangs, hangs_up, says, serving, stops_halfway
+from textcraft_gym.agents.agent import Completion, ModelError
+from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
+
+ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
+
+
+def model(server: Server, **options: Any) -> OpenAIModel:
+    return OpenAIModel("m", base_url=server.url, api_key="secret", **{"max_retries": 2, "timeout": 5.0, **options})
+
+
+def test_complete__asks_the_chat_endpoint():
+    with serving(says("get 1 oak log", {"prompt_tokens": 7, "completion_tokens": 4, "total_tokens": 11})) as server:
+        completion = model(server).complete("a prompt", **ASK)
+    assert completion == Completion("get 1 oak log", {"prompt_tokens": 7, "completion_tokens": 4})
+    assert server.requests == [
+        {
+            "path": "/v1/chat/completions",
+            "key": "Bearer secret",
+            "model": "m",
+            "messages": [{"role": "user", "content": "a prompt"}],
+            "max_tokens": 50,
+            "temperature": 0.0,
+            "top_p": 1,
+            "stop": ["\n"],
+        }
+    ]
+
+
+def test_complete__asks_the_completion_endpoint():
+    with serving(says("inventory")) as server:
+        assert model(server, endpoint="completion").complete("a prompt", **ASK) == Completion("inventory")
+    assert (server.requests[0]["path"], server.requests[0]["prompt"]) == ("/v1/completions", "a prompt")
+
+
+def test_complete__seeds_samples_only_where_there_is_chance():
+    with serving(says("x")) as server:
+        model(server).complete("p", **ASK | {"temperature": 0.7, "sample": 42})
+        model(server).complete("p", **ASK | {"sample": 42})
+    assert [request.get("seed") for request in server.requests] == [42, None]
+
+
+def test_complete__cuts_at_a_stop_that_the_server_ignored():
+    with serving(says("one\ntwo END three")) as server:
+        assert model(server).complete("p", **ASK).text == "one"
+        assert model(server).complete("p", **ASK | {"stop": ("END", "two")}).text == "one\n"
+        assert model(server).complete("p", **ASK | {"stop": tuple("vqxyzE")}).text == "one\ntwo "
+    assert server.requests[-1]["stop"] == ["v", "q", "x", "y"]
+
+
+def test_complete__costs_what_the_price_says():
+    with serving(says("x", {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010})) as server:
+        assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(0.0025)
+
+
+def test_complete__takes_key_and_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    with serving(says("x")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "from the environment")
+        OpenAIModel("m").complete("p", **ASK)
+    assert server.requests[0]["key"] == "Bearer from the environment"
+
+
+def test_model__says_that_a_key_is_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+        OpenAIModel("m").complete("p", **ASK)
+
+
+def test_model__knows_two_endpoints():
+    with pytest.raises(ValueError, match="chat or completion, got 'responses'"):
+        OpenAIModel("m", endpoint="responses", api_key="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("trouble", [fails(429), fails(500), hangs_up, hangs(1.0)], ids=["429", "500", "cut", "slow"])
+def test_complete__tries_again_after_trouble_that_passes(trouble):
+    with serving(trouble, says("at last")) as server:
+        assert model(server, timeout=0.3).complete("p", **ASK).text == "at last"
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("trouble", "tries"),
+    [
+        (fails(429), 3),
+        (fails(500), 3),
+        (hangs_up, 3),
+        (hangs(1.0), 3),
+        (stops_halfway, None),
+        (fails(401), 1),
+        (fails(400), 1),
+        (fails(200, b"not JSON {"), None),
+        (fails(200, b""), None),
+        (fails(200, b"[]"), None),
+        (fails(200, b'"text"'), None),
+        (fails(200, b'{"choices": []}'), None),
+        (fails(200, b'{"choices": null}'), None),
+        (fails(200, b'{"choices": [{}]}'), None),
+        (fails(200, b"{}"), None),
+    ],
+)
+def test_complete__names_the_model_that_does_not_answer(trouble, tries):
+    with serving(trouble) as server, pytest.raises(ModelError, match=r"^m: \w+"):
+        model(server, timeout=0.3).complete("p", **ASK)
+    if tries:
+        assert len(server.requests) == tries
+
+
+def test_complete__of_nothing_is_an_empty_text():
+    with serving(says(None), says("")) as server:
+        assert model(server).complete("p", **ASK).text == ""
+        assert model(server).complete("p", **ASK).text == ""
+
+
+def test_complete__can_be_called_from_many_threads():
+    def slowly(handler) -> None:
+        time.sleep(0.2)
+        says("x")(handler)
+
+    with serving(slowly) as server:
+        shared = model(server)
+        threads = [threading.Thread(target=shared.complete, args=("p",), kwargs=ASK) for _ in range(8)]
+        began = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(server.requests) == 8
+    assert time.monotonic() - began < 8 * 0.2
