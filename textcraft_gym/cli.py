@@ -12,6 +12,7 @@ import typer
 import textcraft_gym
 from textcraft_gym import display
 from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.metrics import summarise_by_depth
 from textcraft_gym.evaluation.runner import AGENTS, Config, read_config, read_records
 from textcraft_gym.play import play as play_episode
@@ -76,6 +77,18 @@ def report(runs: Annotated[list[Path], typer.Argument(help="Run folders.")]) -> 
     names = [run.name for run in runs]
     labels = names if len(set(names)) == len(names) else map(str, runs)
     display.show_runs({label: summarise_by_depth(read_records(run)) for label, run in zip(labels, runs, strict=True)})
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="A run folder.")],
+    second: Annotated[Path, typer.Argument(help="A run folder with the same tasks.")],
+) -> None:
+    """Compare two runs task by task: which flipped, by how much success differs, and how sure that is."""
+    for run in (first, second):
+        read_config(run)
+    found = compare_records(read_records(first), read_records(second))
+    display.show_comparison(first.name, second.name, found)
 
 
 @app.command()

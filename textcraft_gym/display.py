@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.tree import Tree
 
+from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.metrics import Summary
 from textcraft_gym.evaluation.report import HEADINGS, rows
 from textcraft_gym.evaluation.runner import Config, Record, evaluate
@@ -37,6 +38,23 @@ def show_runs(runs: Mapping[str, Mapping[str, Summary]]) -> None:
         )
         above = run
     console.print(table)
+
+
+def show_comparison(first: str, second: str, found: Comparison) -> None:
+    """Print how the second run differs from the first."""
+    table = _table(f"{second} against {first}, task by task", ("", "tasks", "such as"))
+    table.add_row("both won", str(found.both))
+    table.add_row("neither won", str(found.neither))
+    table.add_row(f"only {escape(first)} won", str(len(found.lost)), escape(_some(found.lost)))
+    table.add_row(f"only {escape(second)} won", str(len(found.gained)), escape(_some(found.gained)))
+    console.print(table)
+    if found.difference is not None:
+        console.print(
+            f"Difference of success: {100 * found.difference:+.1f} points (95% interval {100 * found.low:+.1f} to "
+            f"{100 * found.high:+.1f}) over {found.tasks} tasks; McNemar's exact p = {found.p_value:.2g}."
+        )
+    if found.left_out:
+        console.print(f"{found.left_out} tasks are left out: only one run has them, or one broke on them.")
 
 
 def evaluate_with_progress(config: Config, out: Path) -> list[Record]:

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from typer.testing import CliRunner
+
+from textcraft_gym.cli import app
+from textcraft_gym.evaluation.compare import compare, mcnemar_p_value, paired_interval
+from textcraft_gym.evaluation.runner import Config, evaluate
+
+
+@given(st.integers(0, 80), st.integers(0, 80))
+def test_mcnemar_p_value__agrees_with_scipy(gained: int, lost: int):
+    expected = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
+    assert mcnemar_p_value(gained, lost) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("both", "only_first", "only_second"), [(0.5, 0.1, 0.1), (0.3, 0.05, 0.4), (0.9, 0.02, 0.03)])
+def test_paired_interval__covers_the_truth_about_as_often_as_it_says(
+    both: float, only_first: float, only_second: float
+):
+    generator = random.Random(0)
+    covered = 0
+    for _ in range(1000):
+        drawn = [generator.random() for _ in range(100)]
+        lost = sum(both <= x < both + only_first for x in drawn)
+        gained = sum(both + only_first <= x < both + only_first + only_second for x in drawn)
+        low, high = paired_interval(gained, lost, 100)
+        covered += low <= only_second - only_first <= high
+    assert 0.93 <= covered / 1000 <= 0.99
+
+
+def test_paired_interval__knows_little_without_tasks():
+    low, high = paired_interval(0, 0, 0)
+    assert low == -high <= -0.9
+
+
+def record(task: str, won: bool, **more) -> dict:
+    return {"task": task, "won": won, **more}
+
+
+def test_compare__pairs_by_task_and_leaves_out_what_broke():
+    first = [record("a", True), record("b", True), record("c", False), record("d", False), record("e", True)]
+    second = [
+        record("d", False),
+        record("c", True),
+        record("b", False),
+        record("a", True),
+        {"task": "e", "error": "boom"},
+        record("f", True),
+    ]
+    found = compare(first, second)
+    assert (found.tasks, found.left_out, found.both, found.neither) == (4, 2, 1, 1)
+    assert (found.gained, found.lost, found.difference, found.p_value) == (("c",), ("b",), 0.0, 1.0)
+    assert (found.low, found.high) == paired_interval(1, 1, 4)
+
+
+def test_compare__turns_round_with_its_runs():
+    first = [record(str(n), n % 3 == 0) for n in range(50)]
+    second = [record(str(n), n % 2 == 0) for n in range(50)]
+    there, back = compare(first, second), compare(second, first)
+    assert there.difference == -(back.difference or 0)
+    assert (there.low, there.high) == (-back.high, -back.low)
+    assert (there.gained, there.p_value) == (back.lost, back.p_value)
+
+
+def test_compare__of_nothing_has_no_difference():
+    found = compare([], [record("a", True)])
+    assert (found.tasks, found.left_out, found.difference, found.p_value) == (0, 1, None, 1.0)
+
+
+def test_compare__is_a_command(tmp_path: Path):
+    for agent in ("random", "expert"):
+        evaluate(Config("TextCraft-v0", "test", agent, limit=8, max_steps=30), tmp_path / agent)
+    arguments = ["compare", str(tmp_path / "random"), str(tmp_path / "expert")]
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120"}, catch_exceptions=False)
+    words = " ".join(result.output.split())
+    assert "only random won 0" in words
+    assert "over 8 tasks; McNemar's exact p" in words
