@@ -8,7 +8,8 @@ it to begin again. What an agent must remember stands in the generator's own var
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -96,6 +97,36 @@ class EpisodeOver(Exception):
 
 
 @dataclass
+class Node:
+    """A part of an episode: what was attempted, what it took, and the parts that it was divided into.
+
+    Attributes:
+        task: What was to be done, in words.
+        role: Who did it: ``agent`` for the whole, else what the agent calls it (``executor``, ``planner``).
+        depth: The level of decomposition, 0 for the whole.
+        steps: Actions played in this part, those of its children not counted.
+        calls: Completions asked for in this part.
+        tokens: Tokens of these, as the model counted them.
+        outcome: Whether the agent takes the part to have succeeded; None if it did not come to an end.
+    """
+
+    task: str
+    role: str
+    depth: int
+    steps: int = 0
+    calls: int = 0
+    tokens: int = 0
+    outcome: bool | None = None
+    children: list[Node] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Node]:
+        """Yield this node and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass
 class Play:
     """One episode as its agent sees it: what happened, and how to ask for what comes next.
 
@@ -103,11 +134,23 @@ class Play:
         first: The answer to the reset.
         seed: A number that differs from episode to episode and is the same in every repetition of one.
         history: The actions of this trial with their answers, in order.
+        node: The part of the episode that is being played.
     """
 
     first: Step
     seed: int = 0
     history: list[tuple[str, Step]] = field(default_factory=list)
+    node: Node = field(default_factory=lambda: Node("", "agent", 0))
+
+    @contextmanager
+    def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
+        """Play what stands in the ``with`` block as a part of its own; the agent sets the node's ``outcome``."""
+        above, self.node = self.node, Node(task, role, depth)
+        above.children.append(self.node)
+        try:
+            yield self.node
+        finally:
+            self.node = above
 
     def act(self, text: str) -> Generator[Request, Any, Step]:
         """Play ``text`` and return what the environment answers."""
@@ -131,6 +174,14 @@ class Play:
     def reset(self) -> Generator[Request, Any, Step]:
         """Begin the task again and return the first step."""
         step: Step = yield Reset()
+        return step
+
+    def rewind(self, mark: int) -> Generator[Request, Any, Step]:
+        """Begin again and replay the first ``mark`` actions of this trial; they count as steps once more."""
+        actions = [action for action, _ in self.history[:mark]]
+        step = yield from self.reset()
+        for action in actions:
+            step = yield from self.act(action)
         return step
 
 

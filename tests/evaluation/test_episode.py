@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
 from textcraft_gym import run_episode
-from textcraft_gym.agents.agent import Completion, EpisodeOver, Play, Routine
+from textcraft_gym.agents.agent import Completion, EpisodeOver, Node, Play, Routine
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.random import RandomAgent
 from textcraft_gym.evaluation.episode import MAX_REFUSALS, AgentError, registered_limit
@@ -269,3 +270,69 @@ def test_random_agent__plays_the_same_for_the_same_task_and_seed():
 def test_expert_agent__says_what_it_misses():
     with pytest.raises(KeyError, match="expert_plan"):
         run_episode(gym.make("TextCraft-v0"), ExpertAgent(), seed=0)
+
+
+def dividing(play: Play) -> Routine:
+    """Halve the work until it is one action, as a decomposing agent does."""
+
+    def part(size: int, depth: int) -> Generator[Any, Any, bool]:
+        with play.sub(f"{size} actions", "executor", depth) as node:
+            yield from play.ask("how?")
+            if size == 1:
+                yield from play.act("0")
+            else:
+                for half in (size // 2, size - size // 2):
+                    yield from part(half, depth + 1)
+            node.outcome = True
+            return True
+
+    return (yield from part(3, 1))
+
+
+def shape(node: Node) -> tuple[Any, ...]:
+    return node.task, node.depth, node.steps, node.calls, node.tokens, node.outcome, [shape(c) for c in node.children]
+
+
+def test_run_episode__keeps_the_tree_of_what_was_attempted():
+    episode = run_episode(CountdownEnv(9), Scripted(dividing), seed=0, model=Echo())
+    one = ("1 actions", 3, 1, 1, 1, True, [])
+    assert shape(episode.trace) == (
+        *("", 0, 0, 0, 0, True),
+        [
+            (
+                "3 actions",
+                1,
+                0,
+                1,
+                1,
+                True,
+                [("1 actions", 2, 1, 1, 1, True, []), ("2 actions", 2, 0, 1, 1, True, [one, one])],
+            )
+        ],
+    )
+    assert episode.k_max == 3
+    assert sum(node.steps for node in episode.trace.walk()) == episode.steps == 3
+    assert sum(node.calls for node in episode.trace.walk()) == episode.calls == 5
+
+
+def test_run_episode__keeps_the_tree_as_far_as_it_came():
+    episode = run_episode(CountdownEnv(2), Scripted(dividing), seed=0, model=Echo())
+    assert [node.outcome for node in episode.trace.walk()] == [None, None, True, None, None]
+    assert (episode.ended, episode.belief, episode.steps) == ("terminated", None, 2)
+
+
+def test_run_episode__rewinds_by_playing_again():
+    seen = []
+
+    def backtracking(play: Play) -> Routine:
+        for action in ("1", "2", "3"):
+            yield from play.act(action)
+        step = yield from play.rewind(2)
+        seen.append((step.observation, [action for action, _ in play.history]))
+        step = yield from play.rewind(0)
+        seen.append((step.observation, play.history[:]))
+        return None
+
+    episode = run_episode(CountdownEnv(9), Scripted(backtracking), seed=0)
+    assert seen == [("7 left", ["1", "2"]), ("9 left", [])]
+    assert (episode.steps, episode.trials) == (5, 3)

@@ -48,6 +48,7 @@ def test_evaluate__records_every_action_as_it_was_played(tmp_path: Path):
     assert record["transcript"][0][1].startswith("Crafting commands:")
     assert len(record["transcript"]) == record["steps"] + 1
     assert record["transcript"][-1][1].startswith("Crafted")
+    assert (record["trace"]["task"], record["trace"]["steps"]) == (record["task"], record["steps"])
 
 
 def test_evaluate__lifts_the_registered_limit_only_as_far_as_asked(tmp_path: Path):

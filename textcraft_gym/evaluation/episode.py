@@ -10,7 +10,20 @@ from typing import Any, TypeAlias
 
 import gymnasium as gym
 
-from textcraft_gym.agents.agent import Act, Agent, Ask, EpisodeOver, Model, Play, Request, Reset, Routine, Step
+from textcraft_gym.agents.agent import (
+    Act,
+    Agent,
+    Ask,
+    Completion,
+    EpisodeOver,
+    Model,
+    Node,
+    Play,
+    Request,
+    Reset,
+    Routine,
+    Step,
+)
 from textcraft_gym.errors import TextCraftGymError
 
 DEFAULT_MAX_STEPS = 100
@@ -40,6 +53,8 @@ class Episode:
         trials: 1 and the resets that the agent asked for.
         ended: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, or ``agent`` if it stopped by itself.
         transcript: Each action as it was played with its observation; a reset is an entry with the action None.
+        trace: The parts that the agent divided the episode into, each with its steps, calls and outcome.
+        k_max: The deepest level of decomposition at which an action was played.
     """
 
     task: str | None = None
@@ -52,6 +67,8 @@ class Episode:
     trials: int = 1
     ended: str = "agent"
     transcript: list[tuple[str | None, str]] = field(default_factory=list)
+    trace: Node = field(default_factory=lambda: Node("", "agent", 0))
+    k_max: int = 0
 
 
 def run_episode(
@@ -116,7 +133,8 @@ class _Loop:
     def run(self, agent: Agent | Policy) -> Episode:
         first = self.begin()
         self.episode.task = first.info.get("task")
-        self.play = Play(first, _agent_seed(self.episode.task, self.episode.seed))
+        self.episode.trace = Node(self.episode.task or "", "agent", 0)
+        self.play = Play(first, _agent_seed(self.episode.task, self.episode.seed), node=self.episode.trace)
         routine = agent.episode(self.play) if hasattr(agent, "episode") else _follow(agent, self.play)
         if not isinstance(routine, Generator):
             raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
@@ -125,7 +143,7 @@ class _Loop:
             while True:
                 request = self.answer(routine, request)
         except StopIteration as stop:
-            self.episode.belief = stop.value
+            self.episode.belief = self.episode.trace.outcome = stop.value
         except EpisodeOver:
             pass
         finally:
@@ -162,6 +180,8 @@ class _Loop:
         self.play.history.append((text, step))
         self.episode.transcript.append((text, observation))
         self.episode.steps += 1
+        self.play.node.steps += 1
+        self.episode.k_max = max(self.episode.k_max, self.play.node.depth)
         self.returns[-1] += step.reward
         self.episode.reward = max(self.returns)
         self.see(info)
@@ -187,18 +207,21 @@ class _Loop:
         self.last = Step(observation, 0.0, False, False, info)
         return self.last
 
-    def ask(self, request: Ask) -> Any:
+    def ask(self, request: Ask) -> Completion:
         model = self.model.get(request.role) if isinstance(self.model, Mapping) else self.model
         if model is None:
             raise AgentError(f"the agent asked the {request.role} model, and this run has none")
         self.episode.calls += 1
-        return model.complete(
+        self.play.node.calls += 1
+        completion = model.complete(
             request.prompt,
             stop=request.stop,
             max_tokens=request.max_tokens,
             temperature=request.temperature,
             sample=request.sample,
         )
+        self.play.node.tokens += sum(completion.usage.values())
+        return completion
 
     def see(self, info: Mapping[str, Any]) -> None:
         if "won" in info:
