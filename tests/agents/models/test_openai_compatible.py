@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.agents.models.server import Server, fails, hangs, hangs_up, says, serving, stops_halfway
+from tests.agents.models.server import Handler, Server, fails, hangs, hangs_up, says, serving, stops_halfway
 from textcraft_gym.agents.agent import Completion, ModelError
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
+
+
+SLOW = hangs(2.5)
 
 
 def model(server: Server, **options: Any) -> OpenAIModel:
@@ -80,10 +83,10 @@ def test_model__knows_two_endpoints():
         OpenAIModel("m", endpoint="responses", api_key="x")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("trouble", [fails(429), fails(500), hangs_up, hangs(1.0)], ids=["429", "500", "cut", "slow"])
+@pytest.mark.parametrize("trouble", [fails(429), fails(500), hangs_up, SLOW], ids=["429", "500", "cut", "slow"])
 def test_complete__tries_again_after_trouble_that_passes(trouble):
     with serving(trouble, says("at last")) as server:
-        assert model(server, timeout=0.3).complete("p", **ASK).text == "at last"
+        assert model(server, timeout=1.0 if trouble is SLOW else 20.0).complete("p", **ASK).text == "at last"
     assert len(server.requests) == 2
 
 
@@ -93,7 +96,7 @@ def test_complete__tries_again_after_trouble_that_passes(trouble):
         (fails(429), 3),
         (fails(500), 3),
         (hangs_up, 3),
-        (hangs(1.0), 3),
+        (SLOW, 3),
         (stops_halfway, None),
         (fails(401), 1),
         (fails(400), 1),
@@ -109,7 +112,7 @@ def test_complete__tries_again_after_trouble_that_passes(trouble):
 )
 def test_complete__names_the_model_that_does_not_answer(trouble, tries):
     with serving(trouble) as server, pytest.raises(ModelError, match=r"^m: \w+"):
-        model(server, timeout=0.3).complete("p", **ASK)
+        model(server, timeout=1.0 if trouble is SLOW else 20.0).complete("p", **ASK)
     if tries:
         assert len(server.requests) == tries
 
@@ -121,17 +124,14 @@ def test_complete__of_nothing_is_an_empty_text():
 
 
 def test_complete__can_be_called_from_many_threads():
-    def slowly(handler) -> None:
-        time.sleep(0.2)
+    together = threading.Barrier(8, timeout=20)
+
+    def waits_for_the_others(handler: Handler) -> None:
+        together.wait()
         says("x")(handler)
 
-    with serving(slowly) as server:
-        shared = model(server)
-        threads = [threading.Thread(target=shared.complete, args=("p",), kwargs=ASK) for _ in range(8)]
-        began = time.monotonic()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert len(server.requests) == 8
-    assert time.monotonic() - began < 8 * 0.2
+    with serving(waits_for_the_others) as server:
+        shared = model(server, max_retries=0, timeout=20.0)
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: shared.complete("p", **ASK).text, range(8)))
+    assert answers == ["x"] * 8
