@@ -10,6 +10,7 @@ import hashlib
 import json
 import sqlite3
 import threading
+import weakref
 from pathlib import Path
 
 from textcraft_gym.agents.agent import Completion, Model, ModelError
@@ -43,12 +44,13 @@ class Cassette:
         self._lock = threading.Lock()
         if model is None and not self._file.exists():
             raise ModelError(f"{file}: no such cassette, and no model to record")
+        self._tape = sqlite3.connect(self._file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+        # Every answer is on disk at once, so that all that is left to do for a forgotten cassette is to close its file.
+        self._closing = weakref.finalize(self, self._tape.close)
         try:
-            self._tape = sqlite3.connect(
-                self._file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
-            )
             self._tape.execute(_TABLE)
         except sqlite3.Error as error:
+            self.close()
             raise ModelError(f"{file} is no cassette: {error}") from error
 
     def complete(
@@ -76,8 +78,8 @@ class Cassette:
         return (self._find(key) or completion)._replace(cost=completion.cost)
 
     def close(self) -> None:
-        """Close the file."""
-        self._tape.close()
+        """Close the file; it is also closed with the last reference to the cassette."""
+        self._closing()
 
     def _find(self, key: str) -> Completion | None:
         with self._lock:

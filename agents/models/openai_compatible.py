@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,6 +58,7 @@ class OpenAIModel:
             self._client = openai.OpenAI(base_url=base_url, api_key=api_key, timeout=timeout, max_retries=max_retries)
         except openai.OpenAIError as error:
             raise ModelError(f"{name}: {error}") from error
+        self._closing = weakref.finalize(self, self._client.close)
 
     def complete(
         self, prompt: str, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
@@ -77,6 +79,10 @@ class OpenAIModel:
             # The later ones are what the SDK lets through when a server answers something else than it should.
             raise ModelError(f"{self.name}: {type(error).__name__}: {error}") from error
         return Completion(_cut(text, stop), usage, self._cost(usage))
+
+    def close(self) -> None:
+        """Close the connections; they are also closed with the last reference to the model."""
+        self._closing()
 
     def _ask(self, prompt: str, request: dict[str, Any]) -> tuple[str, dict[str, int]]:
         answer: Any

@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,6 @@ def test_cassette__is_shared_by_threads_and_connections(tmp_path: Path):
         thread.start()
     for thread in threads:
         thread.join()
-    with sqlite3.connect(tmp_path / "tape") as tape:
+    with closing(sqlite3.connect(tmp_path / "tape")) as tape:
         assert tape.execute("select count(*) from completions").fetchone() == (25,)
     assert len({cassette.complete("7", **ASK).text for cassette in cassettes}) == 1
