@@ -123,3 +123,11 @@ def test_unknown_name__is_also_a_value_error_of_the_suite():
     with pytest.raises(ValueError, match="unknown split"):
         tasks("TextCraft-v0", "nope")
     assert issubclass(UnknownName, textcraft_gym.TextCraftGymError)
+
+
+def test_make__says_that_recipes_have_no_task(tmp_path):
+    (tmp_path / "recipes").mkdir()
+    recipe = '{"type": "crafting_shapeless", "ingredients": [{"item": "log"}], "result": {"item": "planks"}}'
+    (tmp_path / "recipes" / "planks.json").write_text(recipe)
+    with pytest.raises(ValueError, match="split 'all' has no task"):
+        gym.make("TextCraft-v0", split="all", recipes=str(tmp_path))

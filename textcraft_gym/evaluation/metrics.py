@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -35,10 +35,6 @@ class Summary:
     reward: float | None
     steps: float | None
     steps_over_optimal: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as JSON can hold them."""
-        return asdict(self)
 
 
 def wilson_interval(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:

@@ -181,7 +181,7 @@ def _play(env: gym.Env[str, str], agent: Agent, task: Task, config: Config) -> R
 
 def _close(folder: Path, records: list[Record]) -> None:
     summaries = summarise_by_depth(records)
-    _write(folder / "summary.json", json.dumps({name: s.as_dict() for name, s in summaries.items()}, indent=2) + "\n")
+    _write(folder / "summary.json", json.dumps({name: asdict(s) for name, s in summaries.items()}, indent=2) + "\n")
     _write(folder / "report.md", markdown_table({folder.name: summaries}))
 
 

@@ -57,6 +57,7 @@ class TextCraftEnv(gym.Env[str, str]):
 
     Raises:
         UnknownName: For a split or task that does not exist; it lists what does.
+        ValueError: For a split without tasks, or a number of distractors below 0.
         RecipeError: For recipes that cannot be read.
 
     **Ids**: ``TextCraft-v0`` (``tags="group"``), ``TextCraftTags-v0`` (``tags="item"``).
@@ -84,7 +85,7 @@ class TextCraftEnv(gym.Env[str, str]):
         self.book = RecipeBook.load(recipes, tags=tags)
         self.tasks = split_tasks(self.book, split)
         if not self.tasks:
-            raise UnknownName("task: there is none in split", split, [])
+            raise ValueError(f"split {split!r} has no task: none of its items is crafted at a depth of 2 or more")
         self.distractors = distractors
         self.admissible = admissible
         self.expert = expert
@@ -122,7 +123,8 @@ class TextCraftEnv(gym.Env[str, str]):
         if self._over:
             raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
         book, goal = self.book, self.goal
-        inventory, observation, reason = apply(book, self._inventory, book.memo.get(action) or understand(book, action))
+        move = book.memo.get(action) or understand(book, action)  # looking here first saves a call at nearly every step
+        inventory, observation, reason = apply(book, self._inventory, move)
         self._inventory = inventory
         self._over = won = goal in inventory  # a goal cannot be got: to hold it is to have crafted it
         info: dict[str, Any] = {"task": goal, "won": won}
