@@ -8,7 +8,7 @@ it to begin again. What an agent must remember stands in the generator's own var
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -22,6 +22,27 @@ class Step(NamedTuple):
     terminated: bool
     truncated: bool
     info: dict[str, Any]
+
+
+class Message(NamedTuple):
+    """One turn of a dialogue with a model.
+
+    Attributes:
+        role: ``system``, ``user`` or ``assistant``.
+        content: What was said.
+    """
+
+    role: str
+    content: str
+
+
+Prompt: TypeAlias = str | Sequence[Message]
+"""What a model goes on from: a text, or a dialogue."""
+
+
+def prompt_text(prompt: Prompt) -> str:
+    """Return a prompt as one text, for a model that knows no dialogues."""
+    return prompt if isinstance(prompt, str) else "\n\n".join(message.content for message in prompt)
 
 
 class Completion(NamedTuple):
@@ -50,15 +71,17 @@ class Ask:
     """Have a model complete ``prompt``; answered by a Completion.
 
     Attributes:
-        prompt: The text to go on from.
-        role: Which of the run's models answers, ``executor`` or ``planner``.
+        prompt: The text or the dialogue to go on from.
+        role: Which of the run's models answers, ``executor``, ``planner`` or another word under which calls are then
+            counted; the executor's answers where the run has none of that name.
         stop: Texts that end the completion, not part of it.
         max_tokens: The most tokens to write.
         temperature: 0 for the likeliest completion.
-        sample: Which sample, where the temperature is above 0.
+        sample: Which sample, where the temperature is above 0: another trial takes another number. The model sees a
+            number made of this, the task and the seed.
     """
 
-    prompt: str
+    prompt: Prompt
     role: str = "executor"
     stop: tuple[str, ...] = ()
     max_tokens: int = 256
@@ -83,9 +106,9 @@ class Model(Protocol):
     """Whatever completes text. It raises ModelError where it cannot."""
 
     def complete(
-        self, prompt: str, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
     ) -> Completion:
-        """Return the completion; see ``Ask`` for the arguments."""
+        """Return the completion; see ``Ask`` for the arguments. Equal arguments give equal ones, as far as it can."""
 
 
 class EpisodeOver(Exception):
@@ -95,10 +118,15 @@ class EpisodeOver(Exception):
         super().__init__("the episode is over")
         self.step = step
 
+    @property
+    def won(self) -> bool:
+        """Whether the last step won: as ``info["won"]`` says, or where there is none, by its reward."""
+        return bool(self.step.info.get("won", self.step.reward > 0))
+
 
 @dataclass
 class Node:
-    """A part of an episode: what was attempted, what it took, and the parts that it was divided into.
+    """A part of an episode: what was attempted, what it took, and what happened in it.
 
     Attributes:
         task: What was to be done, in words.
@@ -107,7 +135,10 @@ class Node:
         steps: Actions played in this part, those of its children not counted.
         calls: Completions asked for in this part.
         tokens: Tokens of these, as the model counted them.
-        outcome: Whether the agent takes the part to have succeeded; None if it did not come to an end.
+        outcome: Whether the agent takes the part to have succeeded, or the environment said so; None if it did not
+            come to an end.
+        parts: In order: a number is a place in the episode's transcript, a text is a note of the agent (a thought, a
+            plan, a verdict), a node is a part of this part.
     """
 
     task: str
@@ -117,7 +148,12 @@ class Node:
     calls: int = 0
     tokens: int = 0
     outcome: bool | None = None
-    children: list[Node] = field(default_factory=list)
+    parts: list[Node | int | str] = field(default_factory=list)
+
+    @property
+    def children(self) -> list[Node]:
+        """The nodes among the parts."""
+        return [part for part in self.parts if isinstance(part, Node)]
 
     def walk(self) -> Iterator[Node]:
         """Yield this node and all below it, parents first."""
@@ -145,12 +181,20 @@ class Play:
     @contextmanager
     def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
         """Play what stands in the ``with`` block as a part of its own; the agent sets the node's ``outcome``."""
-        above, self.node = self.node, Node(task, role, depth)
-        above.children.append(self.node)
+        above, node = self.node, Node(task, role, depth)
+        above.parts.append(node)
+        self.node = node
         try:
-            yield self.node
+            yield node
+        except EpisodeOver as over:
+            node.outcome = True if over.won else node.outcome
+            raise
         finally:
             self.node = above
+
+    def note(self, text: str) -> None:
+        """Keep in the trace what was written and not played: a thought, a plan, a verdict."""
+        self.node.parts.append(text)
 
     def act(self, text: str) -> Generator[Request, Any, Step]:
         """Play ``text`` and return what the environment answers."""
@@ -159,7 +203,7 @@ class Play:
 
     def ask(
         self,
-        prompt: str,
+        prompt: Prompt,
         *,
         role: str = "executor",
         stop: tuple[str, ...] = (),

@@ -11,10 +11,13 @@ import typer
 
 import textcraft_gym
 from textcraft_gym import display
+from textcraft_gym.agents.agent import ModelError
+from textcraft_gym.agents.models.spec import key_values
 from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.evaluation.agents import AGENTS
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.metrics import summarise_by_depth
-from textcraft_gym.evaluation.runner import AGENTS, Config, read_config, read_records
+from textcraft_gym.evaluation.runner import Config, read_config, read_records
 from textcraft_gym.play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.pack import read_pack, write_bundle
@@ -31,15 +34,17 @@ app.add_typer(splits_app, name="splits")
 
 EnvId = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLE)}.")]
 EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
+MODEL_HELP = "simulated:span=N, openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], or MODULE:CLASS of your own."
 Recipes = Annotated[Path | None, typer.Option(help="A data-pack folder, zip or game jar; by default Minecraft 1.16.5.")]
 TagsOption = Annotated[str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")]
 
 
 def main() -> None:
     """Run the command; a mistake of the caller is one line on standard error and status 2."""
+    sys.path.append("")  # where module:Class of an agent or a model is looked for last
     try:
         app()
-    except (TextCraftGymError, OSError, ValueError) as error:
+    except (TextCraftGymError, ModelError, OSError, ValueError) as error:
         sys.exit(_fail(error))
 
 
@@ -51,22 +56,49 @@ def _fail(error: Exception) -> int:
 @app.command()
 def evaluate(
     env: Annotated[str, typer.Option(help="The environment's id.")],
-    agent: Annotated[str, typer.Option(help=f"One of {', '.join(AGENTS)}.")],
+    agent: Annotated[str, typer.Option(help=f"One of {', '.join(AGENTS)}, or MODULE:CLASS of your own.")],
     out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it goes on.")],
     split: Annotated[str, typer.Option(help="dev, test, all, or FILE.jsonl:NAME.")] = "test",
+    agent_arg: Annotated[list[str] | None, typer.Option(help="KEY=VALUE for the agent; may be repeated.")] = None,
+    model: Annotated[str, typer.Option(help=MODEL_HELP)] = "simulated",
+    planner: Annotated[str | None, typer.Option(help="Another model for the planner's questions.")] = None,
+    prompts: Annotated[Path | None, typer.Option(help="A folder with prompts AGENT/GAME.txt of your own.")] = None,
+    cassette: Annotated[Path | None, typer.Option(help="A file that keeps what models answer, to replay it.")] = None,
+    replay_only: Annotated[bool, typer.Option("--replay-only", help="Answer from the cassette alone.")] = False,
     env_arg: EnvArgs = None,
     seed: Annotated[int, typer.Option(help="The seed of every reset.")] = 0,
     max_steps: Annotated[
-        int | None, typer.Option(min=1, help="The most actions; by default the registered limit.")
+        int | None, typer.Option(min=1, help="The most actions; by default the agent's or the registered limit.")
     ] = None,
+    max_calls: Annotated[int, typer.Option(min=0, help="The most questions to models an episode.")] = 1000,
     limit: Annotated[int | None, typer.Option(min=1, help="Play only the first so many tasks.")] = None,
-    table: Annotated[bool, typer.Option(help="Whether to print the table at the end.")] = True,
+    workers: Annotated[int, typer.Option(min=1, help="How many episodes are under way at once.")] = 1,
+    table: Annotated[bool, typer.Option(help="Whether to print the tables at the end.")] = True,
 ) -> None:
     """Let an agent play every task of a split, and print its success by depth."""
-    config = Config(env, split, agent, _key_values(env_arg), seed, max_steps, limit)
-    records = display.evaluate_with_progress(config, out)
+    config = Config(
+        env=env,
+        split=split,
+        agent=agent,
+        agent_args=key_values(agent_arg or []),
+        model=model,
+        planner=planner,
+        prompts=str(prompts) if prompts else None,
+        env_args=key_values(env_arg or []),
+        seed=seed,
+        max_steps=max_steps,
+        max_calls=max_calls,
+        limit=limit,
+    )
+    try:
+        records = display.evaluate_with_progress(
+            config, out, workers=workers, cassette=cassette, replay_only=replay_only
+        )
+    except KeyboardInterrupt:
+        print(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command goes on from there.")
+        raise typer.Exit(130) from None
     if table:
-        display.show_runs({agent: summarise_by_depth(records)})
+        display.show_runs({out.name: summarise_by_depth(records)})
 
 
 @app.command()
@@ -99,13 +131,13 @@ def play(
     env_arg: EnvArgs = None,
 ) -> None:
     """Play an episode yourself, in a terminal or from a pipe."""
-    play_episode(env, task=task, seed=seed, **_key_values(env_arg))
+    play_episode(env, task=task, seed=seed, **key_values(env_arg or []))
 
 
 @app.command()
 def tasks(env: EnvId, split: str = "all", env_arg: EnvArgs = None) -> None:
     """List the tasks of a split with depth and the length of a shortest solution."""
-    display.show_tasks(textcraft_gym.tasks(env, split, **_key_values(env_arg)))
+    display.show_tasks(textcraft_gym.tasks(env, split, **key_values(env_arg or [])))
 
 
 @recipes_app.command("import")
@@ -167,17 +199,3 @@ def make_splits(
 def _book(recipes: Path | None, tags: str) -> RecipeBook:
     reading: Any = tags  # checked by load, which names the two
     return RecipeBook.load(recipes, tags=reading)
-
-
-def _key_values(pairs: list[str] | None) -> dict[str, Any]:
-    """Read ``KEY=VALUE`` pairs; a value that is JSON (10, true, null) is that, any other is the text itself."""
-    values: dict[str, Any] = {}
-    for pair in pairs or []:
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            raise ValueError(f"expected --env-arg KEY=VALUE, got {pair!r}")
-        try:
-            values[key] = json.loads(value)
-        except ValueError:
-            values[key] = value
-    return values

@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from textcraft_gym.evaluation.compare import Comparison
-from textcraft_gym.evaluation.metrics import Summary
-from textcraft_gym.evaluation.report import HEADINGS, rows
+from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
 from textcraft_gym.evaluation.runner import Config, Record, evaluate
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import name_of_ingredient
@@ -27,11 +26,17 @@ from textcraft_gym.tasks import Task
 console = Console()
 
 
-def show_runs(runs: Mapping[str, Mapping[str, Summary]]) -> None:
-    """Print the table of success by depth."""
-    table = _table("Success by recipe depth", HEADINGS)
+def show_runs(runs: Runs) -> None:
+    """Print success by depth, and where models were asked, what that took and what the agents took to be won."""
+    _show_by_depth("Success by depth", SUCCESS, success_rows(runs))
+    if effort := effort_table(runs):
+        _show_by_depth("Calls of models an episode, and the agent's own verdict", effort[0], effort[1:])
+
+
+def _show_by_depth(title: str, headings: Sequence[str], rows: Rows) -> None:
+    table = _table(title, headings)
     above = ""
-    for run, depth, *cells in rows(runs):
+    for run, depth, *cells in rows:
         whole = depth == "all"
         table.add_row(
             "" if run == above else escape(run), depth, *cells, style="bold" if whole else "", end_section=whole
@@ -57,20 +62,21 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
         console.print(f"{found.left_out} tasks are left out: only one run has them, or one broke on them.")
 
 
-def evaluate_with_progress(config: Config, out: Path) -> list[Record]:
-    """Run an evaluation under a progress bar that shows the success so far."""
+def evaluate_with_progress(
+    config: Config, out: Path, *, workers: int = 1, cassette: Path | None = None, replay_only: bool = False
+) -> list[Record]:
+    """Run an evaluation under a progress bar that shows success, calls to models and their cost so far."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("won {task.fields[won]}, errors {task.fields[errors]}"),
+        TextColumn("{task.fields[so_far]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task(
-            escape(f"{config.agent} on {config.env} {config.split}"), visible=False, won=0, errors=0
-        )
+        bar = progress.add_task(escape(f"{config.agent} on {config.env} {config.split}"), visible=False, so_far="")
         counts: Counter[str] = Counter()
+        cost = 0.0
 
         def started(total: int, done: list[Record]) -> None:
             progress.update(bar, total=total, visible=True)
@@ -78,10 +84,22 @@ def evaluate_with_progress(config: Config, out: Path) -> list[Record]:
                 ended(record)
 
         def ended(record: Record) -> None:
+            nonlocal cost
             counts["errors" if record.get("error") else "won" if record["won"] else "lost"] += 1
-            progress.update(bar, advance=1, won=counts["won"], errors=counts["errors"])
+            counts["calls"] += sum(record["calls"].values())
+            cost += record["cost"]
+            so_far = f"won {counts['won']}, errors {counts['errors']}, calls {counts['calls']}, cost {cost:.2f}"
+            progress.update(bar, advance=1, so_far=so_far)
 
-        return evaluate(config, out, on_start=started, on_episode=ended)
+        return evaluate(
+            config,
+            out,
+            workers=workers,
+            cassette=cassette,
+            replay_only=replay_only,
+            on_start=started,
+            on_episode=ended,
+        )
 
 
 def show_tasks(tasks: Iterable[Task]) -> None:
@@ -158,7 +176,7 @@ def show_leakage(found: Leakage, train: str, test: str) -> None:
 
 
 def _table(title: str, headings: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="left" if place == 0 else "right", overflow="fold")
     return table

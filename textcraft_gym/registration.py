@@ -12,16 +12,17 @@ from textcraft_gym.errors import UnknownName
 
 
 class Registered(NamedTuple):
-    """An id: where its environment is, the limit it is registered with, and what its id fixes."""
+    """An id: where its environment is, the limit it is registered with, what its id fixes, and its agents' playbook."""
 
     entry_point: str
     max_episode_steps: int
     kwargs: dict[str, Any]
+    playbook: str
 
 
 TABLE: dict[str, Registered] = {
-    "TextCraft-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}),
-    "TextCraftTags-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}),
+    "TextCraft-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}, "textcraft"),
+    "TextCraftTags-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}, "textcraft"),
 }
 
 
@@ -43,5 +44,5 @@ def make(id: str, **arguments: Any) -> gym.Env[str, str]:
 
 def register_all() -> None:
     """Register every id of the table."""
-    for id, (entry_point, max_episode_steps, kwargs) in TABLE.items():
+    for id, (entry_point, max_episode_steps, kwargs, _) in TABLE.items():
         gym.register(id, entry_point=entry_point, max_episode_steps=max_episode_steps, kwargs=kwargs)

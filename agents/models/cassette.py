@@ -13,7 +13,7 @@ import threading
 import weakref
 from pathlib import Path
 
-from textcraft_gym.agents.agent import Completion, Model, ModelError
+from textcraft_gym.agents.agent import Completion, Model, ModelError, Prompt, prompt_text
 
 _TABLE = """
 create table if not exists completions (
@@ -54,7 +54,7 @@ class Cassette:
             raise ModelError(f"{file} is no cassette: {error}") from error
 
     def complete(
-        self, prompt: str, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
     ) -> Completion:
         """Return the recorded completion, or the model's, which is then recorded.
 
@@ -67,7 +67,9 @@ class Cassette:
         if recorded:
             return recorded
         if self._model is None:
-            raise ModelError(f"{self._file} holds no answer of {self.name} to a prompt that ends {prompt[-80:]!r}")
+            raise ModelError(
+                f"{self._file} holds no answer of {self.name} to a prompt that ends {prompt_text(prompt)[-80:]!r}"
+            )
         completion = self._model.complete(
             prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample
         )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import openai
 
-from textcraft_gym.agents.agent import Completion, ModelError
+from textcraft_gym.agents.agent import Completion, ModelError, Prompt, prompt_text
 
 MAX_STOPS = 4
 """The API takes no more; a completion is cut at the others here."""
@@ -27,7 +27,8 @@ class OpenAIModel:
 
     Args:
         name: The model's name there.
-        endpoint: ``chat``, where the prompt is the user's one message, or ``completion``.
+        endpoint: ``chat``, where a prompt of text is the user's one message, or ``completion``, where a dialogue is
+            one text.
         base_url: The server's address; by default ``OPENAI_BASE_URL``, else OpenAI's.
         api_key: By default ``OPENAI_API_KEY``. A server that wants none takes any text.
         timeout: Seconds to wait for an answer.
@@ -61,7 +62,7 @@ class OpenAIModel:
         self._closing = weakref.finalize(self, self._client.close)
 
     def complete(
-        self, prompt: str, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
     ) -> Completion:
         """Return the completion; a sample number seeds the server where the temperature is above 0.
 
@@ -84,13 +85,15 @@ class OpenAIModel:
         """Close the connections; they are also closed with the last reference to the model."""
         self._closing()
 
-    def _ask(self, prompt: str, request: dict[str, Any]) -> tuple[str, dict[str, int]]:
+    def _ask(self, prompt: Prompt, request: dict[str, Any]) -> tuple[str, dict[str, int]]:
         answer: Any
         if self.endpoint == "chat":
-            answer = self._client.chat.completions.create(messages=[{"role": "user", "content": prompt}], **request)
+            turns = [("user", prompt)] if isinstance(prompt, str) else prompt
+            messages: Any = [{"role": role, "content": content} for role, content in turns]
+            answer = self._client.chat.completions.create(messages=messages, **request)
             text = answer.choices[0].message.content
         else:
-            answer = self._client.completions.create(prompt=prompt, **request)
+            answer = self._client.completions.create(prompt=prompt_text(prompt), **request)
             text = answer.choices[0].text
         counted = answer.usage
         usage = {

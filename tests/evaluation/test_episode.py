@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Generator
+import threading
+import time
+from collections.abc import Callable, Generator
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
 from textcraft_gym import run_episode
-from textcraft_gym.agents.agent import Completion, EpisodeOver, Node, Play, Routine
+from textcraft_gym.agents.agent import Completion, EpisodeOver, ModelError, Node, Play, Routine
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.random import RandomAgent
-from textcraft_gym.evaluation.episode import MAX_REFUSALS, AgentError, registered_limit
+from textcraft_gym.evaluation.episode import MAX_REFUSALS, AgentError, registered_limit, run_episodes
 from textcraft_gym.spaces import AnyText
 
 
@@ -50,7 +52,7 @@ def test_run_episode__plays_a_function_in_a_foreign_environment():
     episode = run_episode(CountdownEnv(), policy, seed=7)
     assert seen == [("3 left", {}), ("2 left", {}), ("1 left", {})]
     assert (episode.reward, episode.steps, episode.ended, episode.trials) == (1.5, 3, "terminated", 1)
-    assert (episode.task, episode.won, episode.belief, episode.seed) == (None, None, None, 7)
+    assert (episode.task, episode.won, episode.belief, episode.seed) == (None, None, True, 7)
     assert episode.transcript == [(None, "3 left"), ("0.5", "2 left"), ("0.5", "1 left"), ("0.5", "0 left")]
 
 
@@ -181,8 +183,9 @@ def test_run_episode__has_the_model_of_the_role_answer():
             return Completion("a plan")
 
     episode = run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo(), "planner": Planner()})
-    assert answers == ["p|('\\n',)|5|0.7|2", "a plan"]
-    assert episode.calls == 2
+    assert [answer.rpartition("|")[0] for answer in answers] == ["p|('\\n',)|5|0.7", ""]
+    assert answers[1] == "a plan"
+    assert episode.calls == {"executor": 1, "planner": 1}
 
 
 def test_run_episode__bounds_the_calls():
@@ -191,7 +194,7 @@ def test_run_episode__bounds_the_calls():
             yield from play.ask("again?")
 
     episode = run_episode(CountdownEnv(), Scripted(chatty), seed=0, model=Echo(), max_calls=3)
-    assert (episode.calls, episode.ended) == (3, "max_calls")
+    assert (episode.calls, episode.ended) == ({"executor": 3}, "max_calls")
 
 
 def test_run_episode__says_which_model_is_missing():
@@ -200,7 +203,25 @@ def test_run_episode__says_which_model_is_missing():
         return None
 
     with pytest.raises(AgentError, match="planner model"):
-        run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo()})
+        run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"reflection": Echo()})
+    assert run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo()}).calls == {"planner": 1}
+
+
+def test_run_episode__makes_the_sample_of_task_seed_and_trial_where_something_is_drawn():
+    def sampling(temperature: float, trial: int) -> Scripted:
+        def asking(play: Play) -> Routine:
+            completion = yield from play.ask("p", temperature=temperature, sample=trial)
+            return samples.append(int(completion.text.rpartition("|")[2]))
+
+        return Scripted(asking)
+
+    samples: list[int] = []
+    for temperature, trial, seed in [(0.7, 1, 0), (0.7, 1, 0), (0.7, 2, 0), (0.7, 1, 5), (0.0, 1, 0), (0.0, 2, 5)]:
+        run_episode(CountdownEnv(), sampling(temperature, trial), seed=seed, model=Echo())
+    assert samples[0] == samples[1]
+    assert len({*samples[1:4]}) == 3
+    assert samples[4:] == [0, 0]
+    assert all(0 <= sample < 1 << 31 for sample in samples)
 
 
 def test_run_episode__lets_a_model_be_asked_between_trials():
@@ -214,7 +235,7 @@ def test_run_episode__lets_a_model_be_asked_between_trials():
         return None
 
     episode = run_episode(CountdownEnv(1), Scripted(reflecting), seed=0, model=Echo())
-    assert (episode.belief, episode.calls, episode.trials) == (True, 1, 2)
+    assert (episode.belief, episode.calls, episode.trials) == (True, {"executor": 1}, 2)
 
 
 def test_run_episode__passes_on_what_an_agent_raises():
@@ -312,7 +333,7 @@ def test_run_episode__keeps_the_tree_of_what_was_attempted():
     )
     assert episode.k_max == 3
     assert sum(node.steps for node in episode.trace.walk()) == episode.steps == 3
-    assert sum(node.calls for node in episode.trace.walk()) == episode.calls == 5
+    assert sum(node.calls for node in episode.trace.walk()) == sum(episode.calls.values()) == 5
 
 
 def test_run_episode__keeps_the_tree_as_far_as_it_came():
@@ -336,3 +357,135 @@ def test_run_episode__rewinds_by_playing_again():
     episode = run_episode(CountdownEnv(9), Scripted(backtracking), seed=0)
     assert seen == [("7 left", ["1", "2"]), ("9 left", [])]
     assert (episode.steps, episode.trials) == (5, 3)
+
+
+class LimitedEnv(CountdownEnv):
+    """Truncates where the other terminates, and speaks of winning: by the action ``win``."""
+
+    def step(self, action: str):
+        self.left -= 1
+        won = action == "win"
+        return f"{self.left} left", float(won), won, self.left == 0, {"won": won}
+
+
+def attempting(action: str, then: Callable[[Play], Routine] | None = None) -> Scripted:
+    """Think and act three times in a part of depth 1, then go on with ``then``, or claim success."""
+
+    def episode(play: Play) -> Routine:
+        with play.sub("the task", "executor", 1) as node:
+            for _ in range(3):
+                yield from play.ask("?")
+                play.note("think: hm")
+                yield from play.act(action)
+            if then:
+                yield from then(play)
+            node.outcome = True
+        return True
+
+    return Scripted(episode)
+
+
+def crash(play: Play) -> Routine:
+    raise ZeroDivisionError("a bug")
+    yield
+
+
+def act_deafly(play: Play) -> Routine:
+    try:
+        while True:
+            yield from play.act("lose")
+    except EpisodeOver:
+        yield from play.act("lose")
+    return True
+
+
+@pytest.mark.parametrize(
+    ("agent", "bounds", "ended", "belief", "outcome", "steps"),
+    [
+        (attempting("win"), {}, "terminated", True, True, 1),
+        (attempting("lose", act_deafly), {}, "error", None, None, 5),
+        (attempting("lose", lambda play: (yield from play.act("lose"))), {"max_steps": 3}, "max_steps", None, None, 3),
+        (attempting("lose"), {"max_calls": 2}, "max_calls", None, None, 2),
+        (attempting("lose", crash), {}, "error", None, None, 3),
+        (attempting("lose"), {}, "agent", True, True, 3),
+    ],
+    ids=["won", "acted afterwards", "out of steps", "out of calls", "crashed", "stopped by itself"],
+)
+def test_run_episodes__keeps_trace_and_belief_however_an_episode_ends(agent, bounds, ended, belief, outcome, steps):
+    (episode,) = run_episodes([LimitedEnv(5)], agent, [(None, 0)], model=Echo(), **bounds)
+    (part,) = episode.trace.children
+    assert (episode.ended, episode.belief, episode.trace.outcome) == (ended, belief, belief)
+    assert (part.outcome, part.steps, episode.steps, episode.k_max) == (outcome, steps, steps, 1)
+    assert part.calls == episode.calls["executor"]
+    assert part.tokens == episode.tokens["prompt_tokens"]
+    played = [place for place in part.parts if isinstance(place, int)]
+    assert [episode.transcript[place] for place in played] == episode.transcript[1:]
+    assert part.parts.count("think: hm") == min(3, part.calls)
+    assert episode.won is (ended == "terminated")
+    assert bool(episode.error) is bool(episode.traceback) is (ended == "error")
+
+
+def test_run_episodes__keeps_trace_and_belief_when_the_environment_truncates():
+    (episode,) = run_episodes([LimitedEnv(2)], attempting("lose"), [(None, 0)], model=Echo())
+    assert (episode.ended, episode.belief, episode.won) == ("truncated", None, False)
+    assert episode.trace.children[0].steps == 2
+
+
+def test_run_episodes__makes_a_record_of_a_model_that_fails():
+    class Failing(Echo):
+        def complete(self, prompt, **how):
+            raise ModelError("no answer")
+
+    class Mute(Echo):
+        def complete(self, prompt, **how):
+            return "just text"
+
+    for model, error in ((Failing(), "ModelError: no answer"), (Mute(), "ModelError: expected a model to answer")):
+        (episode,) = run_episodes([LimitedEnv()], attempting("win"), [(None, 0)], model=model)
+        assert (episode.ended, episode.calls, episode.belief) == ("error", {"executor": 1}, None)
+        assert str(episode.error).startswith(error)
+        with pytest.raises(ModelError):
+            run_episode(LimitedEnv(), attempting("win"), seed=0, model=model)
+
+
+class Together(Echo):
+    """Answers only once ``parties`` are asking at the same time."""
+
+    def __init__(self, parties: int) -> None:
+        self.barrier = threading.Barrier(parties, timeout=20)
+
+    def complete(self, prompt, **how):
+        self.barrier.wait()
+        return super().complete(prompt, **how)
+
+
+def test_run_episodes__sends_the_calls_of_all_episodes_out_together():
+    envs = [CountdownEnv(9) for _ in range(4)]
+    episodes = list(run_episodes(envs, Scripted(dividing), [(None, seed) for seed in range(4)], model=Together(4)))
+    assert [episode.error for episode in episodes] == [None] * 4
+    assert sorted(episode.seed for episode in episodes) == [0, 1, 2, 3]
+
+
+def test_run_episodes__come_to_the_same_whatever_is_played_beside_them():
+    class Dawdling(Echo):
+        def complete(self, prompt, **how):
+            time.sleep(hash(prompt) % 3 / 1000)
+            return super().complete(prompt, **how)
+
+    jobs = [(None, seed) for seed in range(12)]
+    alone = list(run_episodes([CountdownEnv(3)], Scripted(dividing), jobs, model=Echo()))
+    beside = list(run_episodes([CountdownEnv(3) for _ in range(5)], Scripted(dividing), jobs, model=Dawdling()))
+    assert sorted(beside, key=lambda episode: episode.seed) == alone
+
+
+def test_run_episodes__goes_on_after_one_that_broke():
+    def fragile(observation: str, info: dict[str, Any]) -> str:
+        seen.append(1)
+        if len(seen) == 2:
+            raise KeyError("once")
+        return "1"
+
+    seen: list[int] = []
+    episodes = list(run_episodes([CountdownEnv(2)], fragile, [(None, 0), (None, 1), (None, 2)]))
+    assert [episode.error for episode in episodes] == ["KeyError: 'once'", None, None]
+    assert [episode.reward for episode in episodes] == [1, 2, 2]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from textcraft_gym.evaluation.metrics import summarise, summarise_by_depth, wilson_interval
-from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.evaluation.report import markdown
 
 
 @given(st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
@@ -20,18 +20,19 @@ def test_wilson_interval__knows_nothing_without_trials():
 
 
 def record(depth: int = 2, won: bool = True, **more) -> dict:
-    return {"depth": depth, "won": won, "reward": float(won), "steps": 6, "optimal_length": 3, **more}
+    effort = {"calls": {}, "tokens": {}, "cost": 0.0, "k_max": 0, "belief": None}
+    return {"depth": depth, "won": won, "reward": float(won), "steps": 6, "optimal_length": 3, **effort, **more}
 
 
 def test_summarise__keeps_errors_out_of_every_rate():
-    summary = summarise([record(), record(won=False, steps=100), {"depth": 2, "error": "boom"}])
+    summary = summarise([record(), record(won=False, steps=100), record(won=False, error="boom")])
     assert (summary.episodes, summary.errors, summary.won, summary.rate) == (2, 1, 1, 0.5)
     assert (summary.reward, summary.steps, summary.steps_over_optimal) == (0.5, 53, 2.0)
     assert (summary.low, summary.high) == wilson_interval(1, 2)
 
 
 def test_summarise__of_errors_alone_has_no_rate():
-    summary = summarise([{"depth": 2, "error": "boom"}])
+    summary = summarise([record(won=False, error="boom")])
     assert (summary.episodes, summary.errors, summary.rate, summary.reward) == (0, 1, None, None)
 
 
@@ -46,9 +47,32 @@ def test_summarise_by_depth__has_a_row_a_depth_and_one_for_all():
     assert list(by_depth) == ["2", "3", "4", "all"]
 
 
-def test_markdown_table__shows_each_run_and_depth():
-    lines = markdown_table({"a": summarise_by_depth([record()]), "b": summarise_by_depth([{"depth": 2, "error": "x"}])})
+def test_markdown__shows_each_run_and_depth():
+    runs = {"a": [record()], "b": [record(won=False, error="x")]}
+    lines = markdown({name: summarise_by_depth(records) for name, records in runs.items()})
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()]
     assert rows[2] == ["a", "2", "1", "1", "100.0", "20.7-100.0", "6.0", "2.00", "0"]
     assert rows[4] == ["b", "2", "0", "0", "-", "0.0-100.0", "-", "-", "1"]
     assert len(rows) == 6
+
+
+def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
+    episodes = [
+        record(calls={"executor": 4, "planner": 2}, tokens={"prompt_tokens": 10}, cost=0.5, k_max=2, belief=True),
+        record(won=False, calls={"executor": 2}, tokens={"prompt_tokens": 30}, cost=0.25, k_max=1, belief=True),
+        record(calls={"executor": 3}, belief=False),
+        record(won=False, error="x", cost=1.0, belief=True, calls={"reflection": 9}),
+    ]
+    summary = summarise(episodes)
+    assert summary.calls == {"executor": 3.0, "planner": pytest.approx(2 / 3)}
+    assert (summary.tokens, summary.cost, summary.k_max) == (pytest.approx(40 / 3), 1.75, 1.0)
+    assert (summary.claimed, summary.rightly_claimed, summary.precision, summary.recall) == (2, 1, 0.5, 0.5)
+    assert summarise([record(won=False)]).precision is summarise([record(won=False)]).recall is None
+
+
+def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
+    runs = {"with": [record(calls={"executor": 4}, belief=True)], "without": [record()]}
+    _, _, effort = markdown({run: summarise_by_depth(records) for run, records in runs.items()}).partition("\n\n")
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in effort.splitlines()]
+    assert lines[0] == ["run", "depth", "executor", "tokens", "cost", "k_max", "claimed", "precision", "recall"]
+    assert lines[2:] == [["with", depth, "4.0", "0", "0.00", "0.00", "1", "100.0", "100.0"] for depth in ("2", "all")]

@@ -1,12 +1,15 @@
-"""The one loop in which an agent meets an environment."""
+"""The one loop in which agents meet environments: one episode, or many whose model calls go out together."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Generator, Mapping
+import threading
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 
@@ -17,6 +20,7 @@ from textcraft_gym.agents.agent import (
     Completion,
     EpisodeOver,
     Model,
+    ModelError,
     Node,
     Play,
     Request,
@@ -33,6 +37,9 @@ MAX_REFUSALS = 1000
 Policy: TypeAlias = Callable[[str, dict[str, Any]], str]
 """The simplest agent: a function of the last observation and info that returns an action."""
 
+Models: TypeAlias = Model | Mapping[str, Model] | None
+"""What answers an agent's questions: one model, or one for each role, of which ``executor`` answers for the others."""
+
 
 class AgentError(TextCraftGymError, RuntimeError):
     """An agent that broke the contract: it acted when the episode was over, or asked for what nobody answers."""
@@ -43,15 +50,21 @@ class Episode:
     """What happened.
 
     Attributes:
-        task: ``info["task"]`` of the first step, if the environment names its tasks.
+        task: ``info["task"]`` of the first step, if the environment names its tasks, else the task asked for.
         seed: The seed of the reset.
         reward: The sum of rewards of the best trial, so that a reset never takes one back.
         won: Whether the environment ever said ``info["won"]``; None if it does not speak of that.
-        belief: What the agent says of its own success, if it says so.
+        belief: What the agent says of its own success; True if it let the end of an episode that was won pass, and
+            None if it does not say.
         steps: Actions played, over all trials.
-        calls: Completions asked for.
+        calls: Completions asked for, by role.
+        tokens: Tokens as the models counted them, by kind (``prompt_tokens``, ``completion_tokens``).
+        cost: What the completions cost, in the currency of the models' prices.
         trials: 1 and the resets that the agent asked for.
-        ended: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, or ``agent`` if it stopped by itself.
+        ended: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``error``, or ``agent`` if it stopped by
+            itself.
+        error: What broke the episode, an exception's name and words; None if nothing did.
+        traceback: Where it broke.
         transcript: Each action as it was played with its observation; a reset is an entry with the action None.
         trace: The parts that the agent divided the episode into, each with its steps, calls and outcome.
         k_max: The deepest level of decomposition at which an action was played.
@@ -63,12 +76,23 @@ class Episode:
     won: bool | None = None
     belief: bool | None = None
     steps: int = 0
-    calls: int = 0
+    calls: dict[str, int] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+    cost: float = 0.0
     trials: int = 1
     ended: str = "agent"
+    error: str | None = None
+    traceback: str | None = None
     transcript: list[tuple[str | None, str]] = field(default_factory=list)
     trace: Node = field(default_factory=lambda: Node("", "agent", 0))
     k_max: int = 0
+
+
+class Job(NamedTuple):
+    """An episode to play: which task, or None for what the seed draws, and the seed of its reset."""
+
+    task: str | None
+    seed: int
 
 
 def run_episode(
@@ -78,7 +102,7 @@ def run_episode(
     task: str | None = None,
     seed: int | None = None,
     max_steps: int | None = None,
-    model: Model | Mapping[str, Model] | None = None,
+    model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
 ) -> Episode:
     """Let an agent play one episode of any Gymnasium environment of text.
@@ -88,17 +112,79 @@ def run_episode(
         agent: An Agent, or a function ``(observation, info) -> action``.
         task: Which task to play; passed to ``reset`` as ``options={"task": task}``.
         seed: The seed of the reset, also behind the agent's own randomness; by default one is drawn and recorded.
-        max_steps: The most actions, over all trials; by default the limit that the environment is registered with.
+        max_steps: The most actions, over all trials; by default what the agent declares (``agent.max_steps``), else
+            the limit that the environment is registered with.
         model: What answers the agent's questions, or one for each role.
         max_calls: The most questions.
 
     Raises:
-        AgentError: If the agent breaks the contract. Whatever it or the environment raises is passed on.
+        AgentError: If the agent breaks the contract. Whatever it, a model or the environment raises is passed on.
     """
-    limit = registered_limit(env) if max_steps is None else max_steps
-    if limit < 1:
-        raise ValueError(f"expected max_steps of 1 or more, got {limit}")
-    return _Loop(env, task, seed, limit, model, max_calls).run(agent)
+    job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
+    loop = _Loop(env, agent, job, model, _bound(env, agent, max_steps), max_calls)
+    under_way = loop.perform()
+    question = next(under_way, None)
+    while question:
+        question = _go_on(under_way, _complete(*question))
+    if loop.failure:
+        raise loop.failure
+    return loop.episode
+
+
+def run_episodes(
+    envs: Sequence[gym.Env[str, str]],
+    agent: Agent | Policy,
+    jobs: Iterable[tuple[str | None, int]],
+    *,
+    max_steps: int | None = None,
+    model: Models = None,
+    max_calls: int = DEFAULT_MAX_CALLS,
+) -> Iterator[Episode]:
+    """Play many episodes, as many at a time as there are environments, and yield each as it ends.
+
+    Environments and agent run in this thread alone; only models are asked beside it, all episodes at once. What an
+    episode comes to does not depend on what is played next to it. One that breaks is yielded with its ``error``.
+
+    Args:
+        envs: Environments of one kind, one for each episode under way.
+        agent: One agent for all; a function that asks a model by itself holds up the other episodes.
+        jobs: A task (None for what the seed draws) and a seed for each episode.
+        max_steps: As in ``run_episode``, for each episode.
+        model: As in ``run_episode``; it is asked from other threads.
+        max_calls: As in ``run_episode``, for each episode.
+    """
+    limit = _bound(envs[0], agent, max_steps)
+    idle = list(envs)
+    waiting = iter(jobs)
+    asked, answered = SimpleQueue[Any](), SimpleQueue[Any]()
+    # Daemons: an interrupted run does not wait for a slow server before it ends.
+    helpers = [threading.Thread(target=_serve, args=(asked, answered), daemon=True) for _ in envs[1:] and envs]
+    for helper in helpers:
+        helper.start()
+    talking = 0
+    try:
+        while True:
+            if idle and (job := next(waiting, None)):
+                loop = _Loop(idle.pop(), agent, Job(*job), model, limit, max_calls)
+                under_way = loop.perform()
+                question = next(under_way, None)
+            elif talking:
+                loop, under_way, answer = answered.get()
+                talking -= 1
+                question = _go_on(under_way, answer)
+            else:
+                return
+            while question and not helpers:
+                question = _go_on(under_way, _complete(*question))
+            if question:
+                asked.put((loop, under_way, question))
+                talking += 1
+            else:
+                idle.append(loop.env)
+                yield loop.episode
+    finally:
+        for _ in helpers:
+            asked.put(None)
 
 
 def registered_limit(env: gym.Env[Any, Any]) -> int:
@@ -107,68 +193,123 @@ def registered_limit(env: gym.Env[Any, Any]) -> int:
     return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
 
 
+def _bound(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | None) -> int:
+    declared = getattr(agent, "max_steps", None) if max_steps is None else max_steps
+    limit = registered_limit(env) if declared is None else declared
+    if limit < 1:
+        raise ValueError(f"expected max_steps of 1 or more, got {limit}")
+    return int(limit)
+
+
+Question: TypeAlias = tuple[Model, Ask, int]
+UnderWay: TypeAlias = Generator[Question, "Completion | Exception", None]
+
+
+def _complete(model: Model, request: Ask, sample: int) -> Completion | Exception:
+    """Ask a model; what it raises is an answer too."""
+    try:
+        return model.complete(
+            request.prompt,
+            stop=request.stop,
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            sample=sample,
+        )
+    except Exception as error:
+        return error
+
+
+def _go_on(under_way: UnderWay, answer: Completion | Exception) -> Question | None:
+    """Answer an episode's question and return its next one, or None when it has ended."""
+    try:
+        return under_way.send(answer)
+    except StopIteration:
+        return None
+
+
+def _serve(asked: SimpleQueue[Any], answered: SimpleQueue[Any]) -> None:
+    while (job := asked.get()) is not None:
+        loop, under_way, question = job
+        answered.put((loop, under_way, _complete(*question)))
+
+
 class _Loop:
-    """Owns the environment and the models, answers requests, and keeps both bounds."""
+    """One episode: owns the environment, answers the agent's requests, and keeps both bounds."""
 
     def __init__(
         self,
         env: gym.Env[str, str],
-        task: str | None,
-        seed: int | None,
+        agent: Agent | Policy,
+        job: Job,
+        model: Models,
         max_steps: int,
-        model: Model | Mapping[str, Model] | None,
         max_calls: int,
     ) -> None:
         self.env = env
-        self.options = None if task is None else {"task": task}
-        self.max_steps = max_steps
+        self.agent = agent
+        self.options = None if job.task is None else {"task": job.task}
         self.model = model
+        self.max_steps = max_steps
         self.max_calls = max_calls
-        self.episode = Episode(seed=secrets.randbelow(1 << 31) if seed is None else seed)
+        self.episode = Episode(task=job.task, seed=job.seed, trace=Node(job.task or "", "agent", 0))
+        self.failure: Exception | None = None
         self.over = False
         self.exhausted = False
         self.refusals = 0
         self.returns: list[float] = []
+        self.play = Play(Step("", 0.0, False, False, {}), node=self.episode.trace)
 
-    def run(self, agent: Agent | Policy) -> Episode:
+    def perform(self) -> UnderWay:
+        """Play the episode to its end; yield what must be asked of a model, and be sent what it answers."""
+        try:
+            yield from self.run()
+        except Exception as error:  # whatever an agent raises costs its episode, not the run
+            self.failure = error
+            self.episode.ended = "error"
+            self.episode.error = f"{type(error).__name__}: {error}"
+            self.episode.traceback = traceback.format_exc()
+
+    def run(self) -> UnderWay:
         first = self.begin()
-        self.episode.task = first.info.get("task")
-        self.episode.trace = Node(self.episode.task or "", "agent", 0)
-        self.play = Play(first, _agent_seed(self.episode.task, self.episode.seed), node=self.episode.trace)
-        routine = agent.episode(self.play) if hasattr(agent, "episode") else _follow(agent, self.play)
+        self.episode.task = first.info.get("task", self.episode.task)
+        self.episode.trace.task = self.episode.task or ""
+        play = self.play
+        play.first, play.seed = first, _number(self.episode.task, self.episode.seed)
+        routine = self.agent.episode(play) if hasattr(self.agent, "episode") else _follow(self.agent, play)
         if not isinstance(routine, Generator):
             raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
         try:
             request = next(routine)
             while True:
-                request = self.answer(routine, request)
+                answer = yield from self.answer(request)
+                request = routine.throw(answer) if isinstance(answer, EpisodeOver) else routine.send(answer)
         except StopIteration as stop:
-            self.episode.belief = self.episode.trace.outcome = stop.value
-        except EpisodeOver:
-            pass
+            self.episode.belief = stop.value
+        except EpisodeOver as over:
+            self.episode.belief = True if over.won else None
         finally:
             routine.close()
-        return self.episode
+        self.episode.trace.outcome = self.episode.belief
 
-    def answer(self, routine: Routine, request: Request) -> Request:
-        """Answer one request with what it asks for, or with the end of the episode."""
+    def answer(self, request: Request) -> Generator[Question, Completion | Exception, Step | Completion | EpisodeOver]:
+        """Return what a request asks for, or the end of the episode, which is thrown."""
         if self.spent(request):
             self.refusals += 1
             if self.refusals > MAX_REFUSALS:
                 raise AgentError("the agent does not stop, though its steps or calls are spent")
-            return routine.throw(EpisodeOver(self.last))
+            return EpisodeOver(self.last)
         if isinstance(request, Act):
             step = self.act(request.text)
-            return routine.throw(EpisodeOver(step)) if self.over else routine.send(step)
+            return EpisodeOver(step) if self.over else step
         if isinstance(request, Reset):
-            return routine.send(self.again())
+            return self.again()
         if isinstance(request, Ask):
-            return routine.send(self.ask(request))
+            return (yield from self.ask(request))
         raise AgentError(f"expected a request (Act, Ask or Reset), got {request!r}")
 
     def spent(self, request: Request) -> bool:
         """Tell whether a bound ends the episode; no reset refills what is spent."""
-        if isinstance(request, Ask) and self.episode.calls >= self.max_calls:
+        if isinstance(request, Ask) and sum(self.episode.calls.values()) >= self.max_calls:
             self.exhausted, self.episode.ended = True, "max_calls"
         return self.exhausted
 
@@ -178,6 +319,7 @@ class _Loop:
         observation, reward, terminated, truncated, info = self.env.step(text)
         step = self.last = Step(observation, float(reward), terminated, truncated, info)
         self.play.history.append((text, step))
+        self.play.node.parts.append(len(self.episode.transcript))
         self.episode.transcript.append((text, observation))
         self.episode.steps += 1
         self.play.node.steps += 1
@@ -202,26 +344,35 @@ class _Loop:
         observation, info = self.env.reset(seed=self.episode.seed, options=self.options)
         self.over, self.episode.ended = False, "agent"
         self.returns.append(0.0)
+        self.play.node.parts.append(len(self.episode.transcript))
         self.episode.transcript.append((None, observation))
         self.see(info)
         self.last = Step(observation, 0.0, False, False, info)
         return self.last
 
-    def ask(self, request: Ask) -> Completion:
-        model = self.model.get(request.role) if isinstance(self.model, Mapping) else self.model
+    def ask(self, request: Ask) -> Generator[Question, Completion | Exception, Completion]:
+        model = self.model
+        if isinstance(model, Mapping):
+            model = model.get(request.role) or model.get("executor")
         if model is None:
             raise AgentError(f"the agent asked the {request.role} model, and this run has none")
-        self.episode.calls += 1
-        self.play.node.calls += 1
-        completion = model.complete(
-            request.prompt,
-            stop=request.stop,
-            max_tokens=request.max_tokens,
-            temperature=request.temperature,
-            sample=request.sample,
-        )
-        self.play.node.tokens += sum(completion.usage.values())
+        calls, tokens, node = self.episode.calls, self.episode.tokens, self.play.node
+        calls[request.role] = calls.get(request.role, 0) + 1
+        node.calls += 1
+        completion = yield model, request, self.sample(request)
+        if isinstance(completion, Exception):
+            raise completion
+        if not isinstance(completion, Completion):
+            raise ModelError(f"expected a model to answer with a Completion, got {type(completion).__name__}")
+        for kind, count in completion.usage.items():
+            tokens[kind] = tokens.get(kind, 0) + count
+        node.tokens += sum(completion.usage.values())
+        self.episode.cost += completion.cost
         return completion
+
+    def sample(self, request: Ask) -> int:
+        """Return a number for the server's seed, 31 bits; 0 where nothing is drawn, so that equal prompts are equal."""
+        return _number(self.play.seed, request.sample) >> 33 if request.temperature > 0 else 0
 
     def see(self, info: Mapping[str, Any]) -> None:
         if "won" in info:
@@ -234,5 +385,5 @@ def _follow(policy: Policy, play: Play) -> Routine:
         step = yield from play.act(policy(step.observation, step.info))
 
 
-def _agent_seed(task: str | None, seed: int) -> int:
-    return int.from_bytes(hashlib.sha256(f"{task}/{seed}".encode()).digest()[:8], "big")
+def _number(of: object, and_of: object) -> int:
+    return int.from_bytes(hashlib.sha256(f"{of}/{and_of}".encode()).digest()[:8], "big")

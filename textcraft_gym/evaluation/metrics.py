@@ -24,6 +24,12 @@ class Summary:
         reward: Mean reward.
         steps: Mean number of actions.
         steps_over_optimal: Mean ratio of actions to the optimum, over the won ones; None without any.
+        calls: Mean number of completions by role.
+        tokens: Mean number of tokens, as the models counted them.
+        cost: What all completions cost together, those of errors too.
+        k_max: Mean of the deepest level at which an action was played.
+        claimed: How many episodes the agent took to be won.
+        rightly_claimed: How many of these were won.
     """
 
     episodes: int
@@ -35,6 +41,22 @@ class Summary:
     reward: float | None
     steps: float | None
     steps_over_optimal: float | None
+    calls: dict[str, float]
+    tokens: float | None
+    cost: float
+    k_max: float | None
+    claimed: int
+    rightly_claimed: int
+
+    @property
+    def precision(self) -> float | None:
+        """How many of the episodes that the agent took to be won were; None if it took none to be."""
+        return self.rightly_claimed / self.claimed if self.claimed else None
+
+    @property
+    def recall(self) -> float | None:
+        """How many of the episodes that were won the agent took to be; None if none was won."""
+        return self.rightly_claimed / self.won if self.won else None
 
 
 def wilson_interval(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
@@ -57,6 +79,8 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     played = [record for record in records if not record.get("error")]
     won = [record for record in played if record["won"]]
     low, high = wilson_interval(len(won), len(played))
+    claimed = [record for record in played if record["belief"]]
+    roles = dict.fromkeys(role for record in played for role in record["calls"])
     ratios = [record["steps"] / record["optimal_length"] for record in won if record.get("optimal_length")]
     return Summary(
         episodes=len(played),
@@ -68,6 +92,12 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
         reward=fmean(record["reward"] for record in played) if played else None,
         steps=fmean(record["steps"] for record in played) if played else None,
         steps_over_optimal=fmean(ratios) if ratios else None,
+        calls={role: fmean(record["calls"].get(role, 0) for record in played) for role in roles},
+        tokens=fmean(sum(record["tokens"].values()) for record in played) if played else None,
+        cost=sum(record["cost"] for record in records),
+        k_max=fmean(record["k_max"] for record in played) if played else None,
+        claimed=len(claimed),
+        rightly_claimed=sum(record["won"] for record in claimed),
     )
 
 

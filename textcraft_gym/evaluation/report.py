@@ -1,34 +1,81 @@
-"""Summaries as tables: one row a depth, one group of columns a run."""
+"""Summaries as tables: a row for each run and depth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from textcraft_gym.evaluation.metrics import Summary
 
-HEADINGS = ("run", "depth", "n", "won", "won %", "95% interval", "steps", "optimal x", "errors")
+SUCCESS = ("run", "depth", "n", "won", "won %", "95% interval", "steps", "optimal x", "errors")
 
 
-def rows(runs: Mapping[str, Mapping[str, Summary]]) -> list[tuple[str, ...]]:
-    """Return the cells of a table of runs by depth."""
-    return [_row(run, depth, summary) for run, by_depth in runs.items() for depth, summary in by_depth.items()]
+Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
+Rows: TypeAlias = list[tuple[str, ...]]
 
 
-def markdown_table(runs: Mapping[str, Mapping[str, Summary]]) -> str:
-    """Return the table as Markdown."""
-    lines = [HEADINGS, ("---",) * len(HEADINGS), *rows(runs)]
+def success_rows(runs: Runs) -> Rows:
+    """Return the cells of ``SUCCESS``: how many episodes were won."""
+    return [_success(run, depth, summary) for run, by_depth in runs.items() for depth, summary in by_depth.items()]
+
+
+def effort_table(runs: Runs) -> Rows:
+    """Return headings and cells of what models were asked, by role, and what the agents took to be won.
+
+    Runs without models are left out; without any other there is no row.
+    """
+    asked = {run: by_depth for run, by_depth in runs.items() if by_depth["all"].calls}
+    roles = list(dict.fromkeys(role for by_depth in asked.values() for role in by_depth["all"].calls))
+    if not asked:
+        return []
+    headings = ("run", "depth", *roles, "tokens", "cost", "k_max", "claimed", "precision", "recall")
+    rows = (
+        _effort(run, depth, roles, summary) for run, by_depth in asked.items() for depth, summary in by_depth.items()
+    )
+    return [headings, *rows]
+
+
+def markdown(runs: Runs) -> str:
+    """Return both tables as Markdown."""
+    tables = [markdown_table(SUCCESS, success_rows(runs))]
+    if effort := effort_table(runs):
+        tables.append(markdown_table(effort[0], effort[1:]))
+    return "\n".join(tables)
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown."""
+    lines = [headings, ("---",) * len(headings), *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-def _row(run: str, depth: str, summary: Summary) -> tuple[str, ...]:
+def _success(run: str, depth: str, summary: Summary) -> tuple[str, ...]:
     return (
         run,
         depth,
         str(summary.episodes),
         str(summary.won),
-        "-" if summary.rate is None else f"{100 * summary.rate:.1f}",
+        _number(summary.rate, 100),
         f"{100 * summary.low:.1f}-{100 * summary.high:.1f}",
-        "-" if summary.steps is None else f"{summary.steps:.1f}",
-        "-" if summary.steps_over_optimal is None else f"{summary.steps_over_optimal:.2f}",
+        _number(summary.steps),
+        _number(summary.steps_over_optimal, digits=2),
         str(summary.errors),
     )
+
+
+def _effort(run: str, depth: str, roles: list[str], summary: Summary) -> tuple[str, ...]:
+    return (
+        run,
+        depth,
+        *(f"{summary.calls.get(role, 0.0):.1f}" for role in roles),
+        _number(summary.tokens, digits=0),
+        f"{summary.cost:.2f}",
+        _number(summary.k_max, digits=2),
+        str(summary.claimed),
+        _number(summary.precision, 100),
+        _number(summary.recall, 100),
+    )
+
+
+def _number(value: float | None, scale: int = 1, digits: int = 1) -> str:
+    return "-" if value is None else f"{scale * value:.{digits}f}"

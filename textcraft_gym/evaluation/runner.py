@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -19,19 +18,19 @@ from typing import Any, TypeAlias
 
 import gymnasium as gym
 
-from textcraft_gym.agents.agent import Agent
-from textcraft_gym.agents.expert import ExpertAgent
-from textcraft_gym.agents.random import RandomAgent
+from textcraft_gym.agents.agent import Agent, Model
+from textcraft_gym.agents.games import PLAYBOOKS
+from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.errors import RunError, UnknownName
-from textcraft_gym.evaluation.episode import run_episode
+from textcraft_gym.evaluation.agents import make_agent
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Models, Policy, run_episodes
 from textcraft_gym.evaluation.metrics import summarise_by_depth
-from textcraft_gym.evaluation.report import markdown_table
-from textcraft_gym.registration import make
+from textcraft_gym.evaluation.report import markdown
+from textcraft_gym.registration import TABLE, make
 from textcraft_gym.tasks import Task
 
 Record: TypeAlias = dict[str, Any]
-
-AGENTS: dict[str, Callable[[], Agent]] = {"expert": ExpertAgent, "random": RandomAgent}
 
 
 @dataclass(frozen=True)
@@ -41,19 +40,29 @@ class Config:
     Attributes:
         env: The id.
         split: The split whose tasks are played, each once.
-        agent: A name of ``AGENTS``.
+        agent: A name that ``make_agent`` knows.
+        agent_args: Arguments of the agent.
+        model: The model that answers the agent, as ``make_model`` takes it.
+        planner: Another model for the planner's questions.
+        prompts: A folder whose prompts replace the bundled ones.
         env_args: Further arguments of ``gym.make``.
         seed: The seed of every reset; prompts differ all the same, since they follow from seed and task.
-        max_steps: The most actions an episode; by default the registered limit, which the loop keeps itself.
+        max_steps: The most actions an episode; by default the agent's budget or the registered limit.
+        max_calls: The most questions to models an episode.
         limit: Play only the first so many tasks.
     """
 
     env: str
     split: str
     agent: str
+    agent_args: dict[str, Any] = field(default_factory=dict)
+    model: str = "simulated"
+    planner: str | None = None
+    prompts: str | None = None
     env_args: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     max_steps: int | None = None
+    max_calls: int = DEFAULT_MAX_CALLS
     limit: int | None = None
 
 
@@ -61,7 +70,11 @@ def evaluate(
     config: Config,
     out: str | Path,
     *,
-    agent: Agent | None = None,
+    agent: Agent | Policy | None = None,
+    model: Models = None,
+    workers: int = 1,
+    cassette: str | Path | None = None,
+    replay_only: bool = False,
     on_start: Callable[[int, list[Record]], None] = lambda total, done: None,
     on_episode: Callable[[Record], None] = lambda record: None,
 ) -> list[Record]:
@@ -70,7 +83,11 @@ def evaluate(
     Args:
         config: What to play.
         out: The run folder, new or of an earlier run with the same config.
-        agent: An agent of your own to play instead of ``AGENTS[config.agent]``; the config names it.
+        agent: An agent of your own to play instead of the named one; the config names it.
+        model: Models of your own to answer instead of the named ones.
+        workers: How many episodes are under way at once. What they come to does not depend on it.
+        cassette: A file that holds the named models' answers and records new ones.
+        replay_only: Take answers from the cassette alone.
         on_start: Called once with the number of tasks and the records that are there already.
         on_episode: Called with each new record.
 
@@ -79,26 +96,37 @@ def evaluate(
 
     Raises:
         RunError: If ``out`` holds a run of another config, or cannot be read.
-        UnknownName: For an unknown agent, split or environment.
+        UnknownName: For an unknown agent, split, environment or argument of these.
+        ModelError, PromptError: If the models or the prompts cannot be had.
     """
-    player = agent or _named_agent(config.agent)()
-    if "split" in config.env_args:
-        raise ValueError("the split is an option of the evaluation, not one of env_args")
-    env = make(config.env, split=config.split, **{**getattr(player, "env_args", {}), **config.env_args})
-    tasks: tuple[Task, ...] = env.get_wrapper_attr("tasks")[: config.limit]
+    if workers < 1:
+        raise ValueError(f"expected 1 worker or more, got {workers}")
+    prompts = Prompts(config.prompts)
+    player = agent or _player(config, prompts)
+    models = model or _models(config, cassette, replay_only)
+    envs = _envs(config, workers, getattr(player, "env_args", {}))
+    tasks: tuple[Task, ...] = envs[0].get_wrapper_attr("tasks")[: config.limit]
     folder = Path(out)
-    _open(folder, config, env, tasks)
-    done = {record["task"]: record for record in read_records(folder)}
-    done = {task: record for task, record in done.items() if not record.get("error")}
+    _open(folder, config, envs[0], tasks, prompts)
+    done = {record["task"]: record for record in read_records(folder) if not record.get("error")}
     on_start(len(tasks), list(done.values()))
+    missing = {task.id: task for task in tasks if task.id not in done}
+    episodes = run_episodes(
+        envs,
+        player,
+        [(task, config.seed) for task in missing],
+        max_steps=config.max_steps,
+        model=models,
+        max_calls=config.max_calls,
+    )
     with (folder / "episodes.jsonl").open("a", encoding="utf-8", newline="\n") as file:
-        for task in tasks:
-            if task.id not in done:
-                record = _play(env, player, task, config)
-                file.write(json.dumps(record) + "\n")
-                file.flush()
-                on_episode(record)
-    env.close()
+        for episode in episodes:
+            record = _record(missing[str(episode.task)], episode)
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+            on_episode(record)
+    for env in envs:
+        env.close()
     written = {record["task"]: record for record in read_records(folder)}
     records = [written[task.id] for task in tasks]
     _close(folder, records)
@@ -139,17 +167,38 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     return config
 
 
-def _named_agent(name: str) -> Callable[[], Agent]:
-    if name not in AGENTS:
-        raise UnknownName("agent", name, list(AGENTS))
-    return AGENTS[name]
+def _player(config: Config, prompts: Prompts) -> Agent | Policy:
+    if config.env not in TABLE:
+        raise UnknownName("environment", config.env, list(TABLE))
+    playbook = PLAYBOOKS[TABLE[config.env].playbook]
+    player = make_agent(config.agent, playbook=playbook, prompts=prompts, args=config.agent_args)
+    if config.prompts and not prompts.replaced:
+        raise PromptError(f"{config.prompts} holds no prompt of {config.agent}, which reads {list(prompts.read)}")
+    return player
 
 
-def _open(folder: Path, config: Config, env: gym.Env[str, str], tasks: tuple[Task, ...]) -> None:
+def _models(config: Config, cassette: str | Path | None, replay_only: bool) -> dict[str, Model]:
+    specs = {"executor": config.model} | ({"planner": config.planner} if config.planner else {})
+    return {role: make_model(spec, cassette=cassette, replay_only=replay_only) for role, spec in specs.items()}
+
+
+def _envs(config: Config, workers: int, agents_args: Mapping[str, Any]) -> list[gym.Env[str, str]]:
+    if "split" in config.env_args:
+        raise ValueError("the split is an option of the evaluation, not one of env_args")
+    env_args = {**agents_args, **config.env_args}
+    return [make(config.env, split=config.split, **env_args) for _ in range(workers)]
+
+
+def _open(folder: Path, config: Config, env: gym.Env[str, str], tasks: Iterable[Task], prompts: Prompts) -> None:
     """Begin a run folder, or make sure that it is of the same run and whole to its last line."""
     digest = hashlib.sha256("\n".join(task.id for task in tasks).encode()).hexdigest()
-    game = env.get_wrapper_attr("fingerprint")
-    wanted = {**asdict(config), "env_sha256": game, "tasks_sha256": digest, "version": version("textcraft-gym")}
+    wanted = {
+        **asdict(config),
+        "env_sha256": env.get_wrapper_attr("fingerprint"),
+        "tasks_sha256": digest,
+        "prompts_sha256": prompts.sha256,
+        "version": version("textcraft-gym"),
+    }
     if (folder / "config.json").exists():
         held = read_config(folder)
         changed = [f"{key}: {held.get(key)!r}, now {wanted[key]!r}" for key in wanted if held.get(key) != wanted[key]]
@@ -170,19 +219,15 @@ def _drop_unfinished_line(file: Path) -> None:
             os.truncate(file, end)
 
 
-def _play(env: gym.Env[str, str], agent: Agent, task: Task, config: Config) -> Record:
-    about = {"task": task.id, "depth": task.depth, "optimal_length": task.optimal_length, "seed": config.seed}
-    try:
-        episode = run_episode(env, agent, task=task.id, seed=config.seed, max_steps=config.max_steps)
-    except Exception as error:  # whatever an agent raises costs its episode, not the run
-        return {**about, "error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+def _record(task: Task, episode: Episode) -> Record:
+    about = {"task": task.id, "depth": task.depth, "optimal_length": task.optimal_length}
     return {**about, **asdict(episode), "won": bool(episode.won)}
 
 
 def _close(folder: Path, records: list[Record]) -> None:
     summaries = summarise_by_depth(records)
     _write(folder / "summary.json", json.dumps({name: asdict(s) for name, s in summaries.items()}, indent=2) + "\n")
-    _write(folder / "report.md", markdown_table({folder.name: summaries}))
+    _write(folder / "report.md", markdown({folder.name: summaries}))
 
 
 def _write(file: Path, text: str) -> None:

@@ -1,0 +1,98 @@
+"""ADaPT: decompose as needed, and only what the executor fails at.
+
+Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from textcraft_gym.agents.agent import Play, Request, Routine
+from textcraft_gym.agents.games import DEFAULT, Playbook
+from textcraft_gym.agents.planner import Planner, follow
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.react import Executor
+
+
+@dataclass
+class Known:
+    """What the parts of one episode know.
+
+    Attributes:
+        situation: What the first observation says besides the task.
+        information: What the last part that succeeded told.
+        mark: How many actions of the history are of parts that succeeded.
+    """
+
+    situation: str
+    information: str = ""
+    mark: int = 0
+
+
+class ADaPTAgent:
+    """The recursion of the paper; the planner may be another model than the executor.
+
+    Args:
+        playbook: The game.
+        prompts: Where the prompts ``react`` and ``adapt`` are from.
+        d_max: The deepest level; at 1 there is no plan.
+        rollback: ``replay`` to begin again before each attempt and replay what succeeded, so that no failed attempt
+            leaves a trace in the world; ``none`` to go on from where the last attempt ended.
+        turns, patience, max_tokens, planner_tokens: See ``Playbook``.
+    """
+
+    def __init__(
+        self,
+        playbook: Playbook = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        d_max: int | None = None,
+        rollback: Literal["none", "replay"] = "none",
+        turns: int | None = None,
+        patience: int | None = None,
+        max_tokens: int | None = None,
+        planner_tokens: int | None = None,
+    ) -> None:
+        if rollback not in ("none", "replay"):
+            raise ValueError(f"expected rollback to be none or replay, got {rollback!r}")
+        prompts = prompts or Prompts()
+        self.playbook = playbook.with_options(
+            d_max=d_max,
+            executor_turns=turns,
+            patience=patience,
+            executor_tokens=max_tokens,
+            planner_tokens=planner_tokens,
+        )
+        self.rollback = rollback
+        self.max_steps = playbook.max_steps
+        self.executor = Executor(prompts.of("react", playbook.game), self.playbook, self.playbook.executor_turns)
+        self.planner = Planner(prompts.of("adapt", playbook.game), self.playbook.planner_tokens)
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        situation, task = self.playbook.read(play.first.observation)
+        return (yield from self.adapt(play, task, 1, Known(situation)))
+
+    def adapt(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
+        """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
+        with play.sub(task, "task", depth) as node:
+            node.outcome = yield from self.execute(play, task, depth, known)
+            if node.outcome or depth == self.playbook.d_max:
+                return node.outcome
+            plan = yield from self.planner.plan(play, task, known.situation, known.information, depth=depth)
+            node.outcome = yield from follow(
+                play, plan, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)
+            )
+            return node.outcome
+
+    def execute(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
+        """Have the executor attempt the task; if it succeeds, those after it know what it tells."""
+        if self.rollback == "replay" and len(play.history) > known.mark:
+            yield from play.rewind(known.mark)
+        succeeded = yield from self.executor.attempt(play, task, known.situation, known.information, depth=depth)
+        if succeeded:
+            known.information = yield from self.playbook.inform(play)
+            known.mark = len(play.history)
+        return succeeded

@@ -1,0 +1,87 @@
+"""What an agent must know of a game that it cannot read in it: a value, chosen by whoever runs the agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from textcraft_gym.agents.agent import Play, Request
+
+MAX_DEPTH = 100
+"""Far more than any task is deep, and shallow enough for the stack."""
+
+Inform: TypeAlias = Callable[[Play], Generator[Request, Any, str]]
+"""Returns what a part that succeeded tells the parts after it."""
+
+
+def looking(action: str) -> Inform:
+    """Tell the answer to an action that looks at the state of the game."""
+
+    def inform(play: Play) -> Generator[Request, Any, str]:
+        step = yield from play.act(action)
+        return step.observation
+
+    return inform
+
+
+def last_turn(play: Play) -> Generator[Request, Any, str]:
+    """Tell the last action and its answer."""
+    yield from ()
+    if not play.history:
+        return ""
+    action, step = play.history[-1]
+    return f"The last action was: {action}\n{step.observation}"
+
+
+@dataclass(frozen=True)
+class Playbook:
+    """How agents play one game; the numbers are the paper's, where there is one.
+
+    Attributes:
+        game: Names the game's prompts.
+        opening: Divides the first observation into the groups ``situation`` and ``task``.
+        dead: What the answer to an action that changed nothing begins with.
+        patience: So many dead turns one after the other end an executor's attempt.
+        executor_turns: The most turns of an attempt at one part of a plan.
+        react_turns: The most turns of an attempt at the whole task.
+        executor_tokens, planner_tokens: The most tokens of one turn, and of a plan.
+        d_max: How deep ADaPT decomposes, and how many trials Try-Again and Reflexion have.
+        inform: What a part that succeeded tells the parts after it.
+        max_steps: The most actions of an episode; None for the limit that the environment is registered with.
+    """
+
+    game: str
+    opening: re.Pattern[str]
+    dead: tuple[str, ...]
+    patience: int
+    executor_turns: int
+    react_turns: int
+    executor_tokens: int
+    planner_tokens: int
+    d_max: int
+    inform: Inform
+    max_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("patience", "executor_turns", "react_turns", "executor_tokens", "planner_tokens", "d_max"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"expected {name} to be a number of 1 or more, got {value!r}")
+        if self.d_max > MAX_DEPTH:
+            raise ValueError(f"expected d_max in 1..{MAX_DEPTH}, got {self.d_max}")
+
+    def with_options(self, **options: int | None) -> Playbook:
+        """Return this playbook with other numbers in the place of those that are given; None keeps one.
+
+        Raises:
+            ValueError: If a number is less than 1, or d_max is too large.
+        """
+        changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        return replace(self, **changes)
+
+    def read(self, observation: str) -> tuple[str, str]:
+        """Return situation and task of a first observation; one of another shape is all situation."""
+        found = self.opening.fullmatch(observation)
+        return (found["situation"], found["task"]) if found else (observation, "do what the text above asks for")

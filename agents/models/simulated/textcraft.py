@@ -1,0 +1,337 @@
+"""How the simulated model plays TextCraft: all it knows of the state of things it reads in the prompt."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from textcraft_gym.agents.models.simulated.span import in_mind, too_much
+
+MARK = "Crafting commands:\n"
+KINDS = ("planks", "wool")
+"""What a person who knows the game knows without being told: these are kinds of which there is no plain item."""
+
+_COMMAND = re.compile(r"^craft ([0-9]{1,9}) (.+?) using (.+)$")
+_PART = re.compile(r"([0-9]{1,9}) ([^,]+)")
+_WANT = re.compile(r"(?:craft|get) (?:([0-9]{1,9}) )?(.+?)(?: using .*)?")
+_GOAL = re.compile(r"^Goal: (.+)\.$", re.MULTILINE)
+_STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
+_INVENTORY = re.compile(r"^Inventory: (.*)$", re.MULTILINE)
+_HELD = re.compile(r"\[(.+?)\] \(([0-9]{1,9})\)")
+_OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (craft [0-9]{1,9} .+? using .+), [0-9]+ times, [0-9]+ in mind$")
+_GOT = re.compile(r"^Got ([0-9]{1,9}) (.+)$")
+_CRAFTED = re.compile(r"^Crafted ([0-9]{1,9}) (?:[^:]+:)?(.+)$")
+
+
+class Want(NamedTuple):
+    """So many of an item."""
+
+    item: str
+    amount: int
+
+
+class Recipe(NamedTuple):
+    """A command: what it makes, and of what."""
+
+    makes: Want
+    parts: tuple[Want, ...]
+
+    def __str__(self) -> str:
+        return f"craft {self.makes.amount} {self.makes.item} using {_listed(self.parts)}"
+
+    def times(self, count: int) -> int:
+        """Return how often it must be applied for so many."""
+        return max(1, -(-count // self.makes.amount))
+
+
+class Line(NamedTuple):
+    """A line of its own that is open: so many are to be made by this recipe."""
+
+    amount: int
+    recipe: Recipe
+
+    @property
+    def things(self) -> list[str]:
+        """What the line names."""
+        return [self.recipe.makes.item, *(part.item for part in self.recipe.parts)]
+
+
+class Step(NamedTuple):
+    """A step of a plan: what to have, and where it says so, of what it is crafted."""
+
+    want: Want
+    using: tuple[Want, ...] = ()
+
+    @property
+    def things(self) -> list[str]:
+        """What the step names."""
+        return [self.want.item, *(part.item for part in self.using)]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What stands above the transcript.
+
+    Attributes:
+        recipes: The listed commands by what they make.
+        kinds: What belongs to a kind, where that is listed.
+        goal: What to reach; None if it cannot be read.
+        held: What is held, as far as that is told.
+        steps: The steps of the last plan that is told.
+    """
+
+    recipes: dict[str, list[Recipe]]
+    kinds: dict[str, list[str]]
+    goal: Want | None
+    held: dict[str, int]
+    steps: list[Want]
+
+
+def answer(prompt: str, span: int, chance: random.Random | None) -> str:
+    """Go on from a prompt: with a turn, a plan or a reflection, whichever its last line asks for."""
+    head, *turns = prompt[prompt.rindex(MARK) :].split("\n> ")
+    page = read_page(head)
+    if page.goal is None:
+        return "task failed! I see no goal."
+    mind = Mind(page, span, chance.random() if chance else None)
+    asked = prompt.rstrip().rpartition("\n")[2]
+    if asked == ">":
+        mind.look_back(turns)
+        return mind.turn(page.goal)
+    if asked.startswith("Reflection"):
+        mind.look_back(turns)
+        return mind.reflect(page.goal)
+    return mind.plan(page.goal, in_full="full" in asked)
+
+
+@lru_cache(maxsize=256)
+def read_page(head: str) -> Page:
+    """Read commands, kinds, goal, inventory and steps."""
+    commands, _, rest = head.removeprefix(MARK).partition("\n\n")
+    recipes: dict[str, list[Recipe]] = {}
+    for line in commands.splitlines():
+        if recipe := _recipe(line):
+            recipes.setdefault(recipe.makes.item, []).append(recipe)
+    legends = rest.partition("\n\nGoal:")[0] if not rest.startswith("Goal:") else ""
+    pairs = (line.partition(": ") for line in legends.splitlines())
+    goals, told = _GOAL.findall(rest), _INVENTORY.findall(rest)
+    steps: list[Want] = []
+    for number, step in _STEP.findall(rest):
+        steps = [*([] if number == "1" else steps), *filter(None, [_want(step)])]
+    return Page(
+        recipes=recipes,
+        kinds={kind: members.split(", ") for kind, _, members in pairs if members},
+        goal=_want(goals[-1]) if goals else None,
+        held=_held(told[-1]) if told else {},
+        steps=steps,
+    )
+
+
+class Mind:
+    """One look at a prompt: what is held, which lines are open, and what to write next."""
+
+    def __init__(self, page: Page, span: int, chance: float | None) -> None:
+        self.page = page
+        self.span = span
+        self.chance = chance
+        self.held = dict(page.held)
+        self.had: dict[str, int] = {}
+        self.open: list[Line] = []
+        self.last = ("", "")
+        self.looked = False
+
+    def look_back(self, turns: list[str]) -> None:
+        """Read the transcript: what was got and made, and which lines are still open."""
+        for turn in turns:
+            action, _, said = turn.partition("\n")
+            said = said.partition("\n")[0]
+            if opened := _OPENED.match(action):
+                if recipe := _recipe(opened[2]):
+                    self.open.append(Line(int(opened[1]), recipe))
+            elif got := _GOT.match(said):
+                self._receive(got[2], int(got[1]))
+            elif crafted := _CRAFTED.match(said):
+                self._spend(action)
+                self._receive(crafted[2].replace("_", " "), int(crafted[1]))
+            elif told := _INVENTORY.match(said):
+                self.held = _held(told[1])
+            self.looked = self.last[0] == "inventory"
+            self.last = action, said
+
+    def turn(self, goal: Want) -> str:
+        """Return the next line."""
+        action, said = self.last
+        if said.startswith("Could not find enough") and not self.looked:
+            return "inventory"
+        if said.startswith(("Could not", "Wrong")):
+            return f"task failed! I see no other way than {action}"
+        if not self.open:
+            want = self._next(goal)
+            if want is None:
+                return "Task completed!"
+            return self._have(want)
+        line = self.open[-1]
+        left = line.recipe.times(line.amount)
+        for part in line.recipe.parts:
+            missing = left * part.amount - self.held.get(part.item, 0)
+            if missing > 0:
+                return self._have(Want(part.item, missing))
+        return str(line.recipe)
+
+    def plan(self, goal: Want, *, in_full: bool) -> str:
+        """Return a plan one level down, or one as full as can be kept in mind."""
+        steps = self._divide(goal)
+        if len(in_mind(step.things for step in steps)) > self.span:
+            return too_much(in_mind(step.things for step in steps), self.span)
+        while in_full and (fuller := self._fuller(steps)):
+            steps = fuller
+        order = " AND ".join(f"Step {number}" for number in range(1, len(steps) + 1))
+        return f"{self._numbered(steps)}\nExecution Order: ({order})"
+
+    def reflect(self, goal: Want) -> str:
+        """Return what went wrong, and a plan with the step that failed divided."""
+        failed = self._next(goal) or goal
+        steps: list[Step] = []
+        for want in self._agenda(goal):
+            steps += self._divide(want) if want.item == failed.item else [Step(want)]
+        things = in_mind(step.things for step in steps)
+        said = f"I did not get to {failed.amount} {failed.item}."
+        if len(things) > self.span:
+            return f"{said} {too_much(things, self.span)}"
+        return f"{said} New plan:\n{self._numbered(steps)}"
+
+    def _agenda(self, goal: Want) -> list[Want]:
+        """Return the steps of the plan that is told, which end with the goal."""
+        return self.page.steps if goal in self.page.steps else [*self.page.steps, goal]
+
+    def _next(self, goal: Want) -> Want | None:
+        """Return the first step that is not done, and how much of it is missing."""
+        needed: dict[str, int] = {}
+        for item, count in self._agenda(goal):
+            needed[item] = needed.get(item, 0) + count
+            missing = needed[item] - self.had.get(item, 0)
+            if missing > 0:
+                return Want(item, missing)
+        return None
+
+    def _have(self, want: Want) -> str:
+        """Return the line that gets an item, or opens the making of it if that can be kept in mind."""
+        recipe = self._choose(want)
+        if recipe is None:
+            return f"get {want.amount} {want.item}"
+        things = in_mind([*(line.things for line in self.open), Line(want.amount, recipe).things])
+        if len(things) > self.span:
+            return too_much(things, self.span)
+        times = recipe.times(want.amount)
+        return f"think: for {want.amount} {want.item} I {recipe}, {times} times, {len(things)} in mind"
+
+    def _choose(self, want: Want) -> Recipe | None:
+        """Return a recipe for an item, each kind in it replaced by a member; None if no command makes it.
+
+        The simplest is that which takes the least that must be made first; chance takes any.
+        """
+        above = {line.recipe.makes.item for line in self.open} | {want.item}
+        named = (self._with_members(recipe) for recipe in self.page.recipes.get(want.item, ()))
+        choices = [recipe for recipe in named if above.isdisjoint(part.item for part in recipe.parts)]
+        if not choices:
+            return None
+        if self.chance is not None:
+            return random.Random(f"{self.chance}/{want.item}").choice(choices)
+        return min(choices, key=lambda recipe: len(list(self._to_make(recipe, want.amount))))
+
+    def _to_make(self, recipe: Recipe, count: int) -> Iterator[str]:
+        for part in recipe.parts:
+            if part.item in self.page.recipes and self.held.get(part.item, 0) < recipe.times(count) * part.amount:
+                yield part.item
+
+    def _with_members(self, recipe: Recipe) -> Recipe:
+        return Recipe(recipe.makes, tuple(Want(self._member(part), part.amount) for part in recipe.parts))
+
+    def _member(self, part: Want) -> str:
+        """Return which item to take where a kind is named: one that is held, or the simplest to have."""
+        recipes, name = self.page.recipes, part.item
+        if name in recipes and name not in self.page.kinds:
+            return name
+        members = self.page.kinds.get(name) or (name.split(" or ") if " or " in name else [])
+        if name in KINDS and not members:
+            members = [item for item in recipes if item.endswith(f" {name}")]
+        if not members:
+            return name
+        enough = [item for item in members if self.held.get(item, 0) >= part.amount]
+        made = [item for item in members if any(self._apart(recipe, members) for recipe in recipes.get(item, ()))]
+        got = [item for item in members if item not in recipes]
+        choices = enough or made or got or members
+        if self.chance is not None and not enough:
+            return random.Random(f"{self.chance}/{name}").choice(choices)
+        return choices[0]
+
+    def _apart(self, recipe: Recipe, members: list[str]) -> bool:
+        return set(members).isdisjoint(part.item for part in recipe.parts)
+
+    def _divide(self, want: Want) -> list[Step]:
+        """Return the steps that an item takes, one level down."""
+        recipe = self._choose(want)
+        if recipe is None:
+            return [Step(want)]
+        times = recipe.times(want.amount)
+        needs = [Want(part.item, times * part.amount) for part in recipe.parts]
+        missing = [Want(item, count - self.held.get(item, 0)) for item, count in needs]
+        return [*(Step(part) for part in missing if part.amount > 0), Step(want, tuple(needs))]
+
+    def _fuller(self, steps: list[Step]) -> list[Step] | None:
+        """Return a plan with one more step divided, if there is one that can be, in what can be kept in mind.
+
+        An item is divided once, so that recipes which go round come to an end.
+        """
+        divided = {step.want.item for step in steps if step.using}
+        for place, step in enumerate(steps):
+            if step.want.item in self.page.recipes and step.want.item not in divided:
+                fuller = [*steps[:place], *self._divide(step.want), *steps[place + 1 :]]
+                if len(in_mind(step.things for step in fuller)) <= self.span:
+                    return fuller if fuller != steps else None
+        return None
+
+    def _numbered(self, steps: list[Step]) -> str:
+        lines = []
+        for number, (want, using) in enumerate(steps, 1):
+            verb = "craft" if want.item in self.page.recipes else "get"
+            of = f" using {_listed(using)}" if using else ""
+            lines.append(f"Step {number}: {verb} {want.amount} {want.item}{of}")
+        return "\n".join(lines)
+
+    def _receive(self, item: str, count: int) -> None:
+        self.held[item] = self.held.get(item, 0) + count
+        self.had[item] = self.had.get(item, 0) + count
+        if self.open and self.open[-1].recipe.makes.item == item:
+            line = self.open.pop()
+            if line.amount > count:
+                self.open.append(line._replace(amount=line.amount - count))
+
+    def _spend(self, action: str) -> None:
+        for count, item in _PART.findall(action.partition(" using ")[2]):
+            self.held[item] = self.held.get(item, 0) - int(count)
+
+
+def _recipe(line: str) -> Recipe | None:
+    found = _COMMAND.match(line)
+    if not found:
+        return None
+    parts = tuple(Want(item.strip(), int(count)) for count, item in _PART.findall(found[3]))
+    return Recipe(Want(found[2], int(found[1])), parts)
+
+
+def _want(text: str) -> Want | None:
+    found = _WANT.fullmatch(text.strip())
+    return Want(found[2], int(found[1] or 1)) if found else None
+
+
+def _held(listed: str) -> dict[str, int]:
+    return {item: int(count) for item, count in _HELD.findall(listed)}
+
+
+def _listed(parts: tuple[Want, ...]) -> str:
+    return ", ".join(f"{part.amount} {part.item}" for part in parts)

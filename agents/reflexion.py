@@ -1,0 +1,85 @@
+"""Reflexion: after a trial that failed, the model says what went wrong, and reads that in the next.
+
+Source: Shinn et al., Reflexion: Language Agents with Verbal Reinforcement Learning, 2023; in the form of Prasad et al.
+2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from textcraft_gym.agents.agent import EpisodeOver, Play, Request, Routine
+from textcraft_gym.agents.games import DEFAULT, Playbook
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.react import Executor
+
+MAX_TRANSCRIPT = 20_000
+"""Characters of a trial that its reflection reads, the last ones."""
+
+
+class ReflexionAgent:
+    """ReAct in trials, between which the agent learns in words.
+
+    Args:
+        playbook: The game.
+        prompts: Where the prompts ``react`` and ``reflexion`` are from.
+        d_max: The most trials; named as in ADaPT's paper, where it equals ADaPT's depth.
+        memory: How many of the last reflections a trial reads.
+        reflection_tokens: The most tokens of a reflection.
+        turns, patience, max_tokens: See ``Playbook``.
+    """
+
+    def __init__(
+        self,
+        playbook: Playbook = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        d_max: int | None = None,
+        memory: int = 3,
+        reflection_tokens: int = 256,
+        turns: int | None = None,
+        patience: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        prompts = prompts or Prompts()
+        self.playbook = playbook.with_options(
+            d_max=d_max, react_turns=turns, patience=patience, executor_tokens=max_tokens
+        )
+        self.memory = memory
+        self.reflection_tokens = reflection_tokens
+        self.max_steps = playbook.max_steps
+        self.executor = Executor(prompts.of("react", playbook.game), self.playbook, self.playbook.react_turns)
+        self.reflection = prompts.of("reflexion", playbook.game, needs=("situation", "task", "transcript"))
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        situation, task = self.playbook.read(play.first.observation)
+        reflections: list[str] = []
+        for trial in range(self.playbook.d_max):
+            if trial:
+                yield from play.reset()
+            lines: list[str] = []
+            learned = self._learned(reflections)
+            try:
+                succeeded = yield from self.executor.attempt(play, task, situation, learned, lines=lines)
+            except EpisodeOver as over:
+                succeeded = over.won
+            if succeeded:
+                return True
+            if trial + 1 < self.playbook.d_max:
+                prompt = self.reflection.fill(
+                    situation=situation, task=task, information=learned, transcript="\n".join(lines)[-MAX_TRANSCRIPT:]
+                )
+                reflections.append((yield from self._reflect(play, task, prompt)))
+        return False
+
+    def _reflect(self, play: Play, task: str, prompt: str) -> Generator[Request, Any, str]:
+        with play.sub(task, "reflection", 1):
+            completion = yield from play.ask(prompt, role="reflection", max_tokens=self.reflection_tokens)
+            play.note(completion.text)
+        return completion.text.strip()
+
+    def _learned(self, reflections: list[str]) -> str:
+        latest = reflections[-self.memory :] if self.memory else []
+        return "\n\n".join(f"From an earlier trial: {reflection}" for reflection in latest)

@@ -1,0 +1,82 @@
+"""Agents by name: those of the suite, and a user's own as ``module:Class``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from textcraft_gym.agents.adapt import ADaPTAgent
+from textcraft_gym.agents.agent import Agent
+from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.games import DEFAULT, Playbook
+from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.random import RandomAgent
+from textcraft_gym.agents.react import ReActAgent
+from textcraft_gym.agents.reflexion import ReflexionAgent
+from textcraft_gym.agents.try_again import TryAgainAgent
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.evaluation.episode import Policy
+
+AGENTS: dict[str, type[Agent]] = {
+    "adapt": ADaPTAgent,
+    "expert": ExpertAgent,
+    "plan_and_execute": PlanAndExecuteAgent,
+    "random": RandomAgent,
+    "react": ReActAgent,
+    "reflexion": ReflexionAgent,
+    "try_again": TryAgainAgent,
+}
+
+
+def make_agent(
+    name: str,
+    *,
+    playbook: Playbook = DEFAULT,
+    prompts: Prompts | None = None,
+    args: Mapping[str, Any] | None = None,
+) -> Agent | Policy:
+    """Return an agent by its name.
+
+    A class is made with ``args``, and with ``playbook`` and ``prompts`` if its constructor has parameters of these
+    names. Its model it does not hold: it yields ``play.ask(...)``, and the run's models answer. Anything else that the
+    name leads to, such as a function ``(observation, info) -> action``, is the agent as it stands.
+
+    Args:
+        name: A name of ``AGENTS``, or ``module:name`` for what a module holds.
+        playbook: The game that is played.
+        prompts: Where the agent's prompts are from.
+        args: Arguments of the constructor.
+
+    Raises:
+        UnknownName: If there is no such agent, or it does not take an argument.
+    """
+    found = _find(name)
+    given = dict(args or {})
+    if not inspect.isclass(found):
+        if given:
+            raise UnknownName(f"argument of {name}, which is made already,", next(iter(given)), [])
+        policy: Agent | Policy = found
+        return policy
+    known = inspect.signature(found).parameters
+    for key in given:
+        if key not in known:
+            raise UnknownName(f"argument of {name}", key, [one for one in known if one not in ("playbook", "prompts")])
+    offered = {"playbook": playbook, "prompts": prompts or Prompts()}
+    construct: Any = found
+    agent: Agent = construct(**{key: value for key, value in offered.items() if key in known}, **given)
+    return agent
+
+
+def _find(name: str) -> Any:
+    if name in AGENTS:
+        return AGENTS[name]
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise UnknownName("agent", name, [*AGENTS, "module:Class"])
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UnknownName("agent", name, [*AGENTS, "module:Class"]) from error
