@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+MAX_NOTE = 10_000
+"""Characters of a note that are kept."""
+
 
 class Step(NamedTuple):
     """What the environment answered; after a reset the reward is 0 and both ends are False."""
@@ -193,8 +196,8 @@ class Play:
             self.node = above
 
     def note(self, text: str) -> None:
-        """Keep in the trace what was written and not played: a thought, a plan, a verdict."""
-        self.node.parts.append(text)
+        """Keep in the trace what was written and not played: a thought, a plan, a verdict; of a long one the start."""
+        self.node.parts.append(text[:MAX_NOTE])
 
     def act(self, text: str) -> Generator[Request, Any, Step]:
         """Play ``text`` and return what the environment answers."""

@@ -24,6 +24,7 @@ from typing import Literal, TypeAlias
 
 MAX_STEPS = 200
 MAX_NESTING = 20
+MAX_STEP_LENGTH = 1000
 
 _STEP = re.compile(r"^[ \t]*(?:[-*][ \t]*)?step[ \t]*([0-9]{1,6})[ \t]*[:.)][ \t]*(.*)$", re.IGNORECASE)
 _ORDER = re.compile(r"execution[ \t]+order[ \t]*:?[ \t]*(.*)", re.IGNORECASE)
@@ -56,7 +57,7 @@ def parse_plan(text: str) -> Plan | None:
             order = found[1]
             break
         if (step := _STEP.match(line)) and step[2].strip() and len(steps) < MAX_STEPS:
-            steps.setdefault(int(step[1]), step[2].strip())
+            steps.setdefault(int(step[1]), step[2].strip()[:MAX_STEP_LENGTH])
     if not steps:
         return None
     ordered = _Order(order, steps).read() if order is not None else None

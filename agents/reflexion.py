@@ -16,6 +16,8 @@ from textcraft_gym.agents.react import Executor
 
 MAX_TRANSCRIPT = 20_000
 """Characters of a trial that its reflection reads, the last ones."""
+MAX_REFLECTION = 4000
+"""Characters of a reflection that later trials read, the first ones."""
 
 
 class ReflexionAgent:
@@ -78,7 +80,7 @@ class ReflexionAgent:
         with play.sub(task, "reflection", 1):
             completion = yield from play.ask(prompt, role="reflection", max_tokens=self.reflection_tokens)
             play.note(completion.text)
-        return completion.text.strip()
+        return completion.text.strip()[:MAX_REFLECTION]
 
     def _learned(self, reflections: list[str]) -> str:
         latest = reflections[-self.memory :] if self.memory else []

@@ -3,20 +3,25 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from textcraft_gym import display
 from textcraft_gym.cli import app, main
+from textcraft_gym.evaluation.runner import read_records
 from textcraft_gym.play import completions
 from textcraft_gym.recipes.pack import BUNDLED
 
 
 def run(*arguments: str, stdin: str = "") -> str:
-    result = CliRunner().invoke(app, list(arguments), input=stdin, env={"COLUMNS": "120"}, catch_exceptions=False)
+    display.console.width = 160
+    result = CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -40,6 +45,9 @@ def test_evaluate__prints_success_by_depth_and_report_shows_runs_beside_each_oth
     assert "two " in output
 
 
+REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -61,6 +69,15 @@ def test_evaluate__prints_success_by_depth_and_report_shows_runs_beside_each_oth
         (["recipes", "stats", "--tags", "both"], "group, item"),
         (["report", "nowhere"], "no run folder"),
         (["splits", "make", "--out", "x", "--train", "0.9"], "add up to 1"),
+        ([*REACT, "--model", "simulated:span=0", "--out", "x"], "span of 1 or more"),
+        ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
+        ([*REACT, "--replay-only", "--out", "x"], "name the cassette"),
+        ([*REACT, "--prompts", "nowhere", "--out", "x"], "nowhere is no folder of prompts"),
+        ([*REACT, "--agent-arg", "turn=3", "--out", "x"], "Did you mean turns"),
+        ([*REACT, "--agent-arg", "turns=0", "--out", "x"], "1 or more"),
+        (["evaluate", "--env", "TextCraft-v0", "--agent", "no_such:Agent", "--out", "x"], "no_such:Agent"),
+        (["sweep", "--env", "TextCraft-v0", "--agents", "react,adpt", "--out", "x"], "Did you mean adapt"),
+        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--span", "two", "--out", "x"], "1-4 or 1,3"),
     ],
 )
 def test_main__answers_a_mistake_with_one_line(arguments, message, monkeypatch, capsys, tmp_path: Path):
@@ -227,3 +244,63 @@ def test_command__is_installed_and_helps():
     assert result.returncode == 0
     for command in ("evaluate", "report", "play", "tasks", "recipes", "splits"):
         assert command in result.stdout
+
+
+def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Path):
+    (tmp_path / "my_module.py").write_text(
+        "class MyAgent:\n"
+        "    def __init__(self, playbook, word='nothing'):\n"
+        "        self.game, self.word = playbook.game, word\n"
+        "    def episode(self, play):\n"
+        "        completion = yield from play.ask(f'say {self.word}', max_tokens=3)\n"
+        "        yield from play.act(f'{self.game} {self.word} {completion.text}')\n"
+        "        return False\n"
+    )
+    command = [*REACT[:3], "--agent", "my_module:MyAgent", "--agent-arg", "word=hello", "--split", "dev"]
+    arguments = [sys.executable, "-m", "textcraft_gym", *command, "--limit", "1", "--out", "run", "--workers", "2"]
+    subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
+    (record,) = read_records(tmp_path / "run")
+    assert record["transcript"][1][0].startswith("textcraft hello task failed!")
+    assert (record["belief"], record["calls"]) == (False, {"executor": 1})
+
+
+def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
+    shared = [*REACT[:3], "--split", "test", "--limit", "30", "--workers", "8", "--model", "simulated:span=3"]
+    output = run(*shared, "--agent", "adapt", "--agent-arg", "d_max=2", "--out", str(tmp_path / "adapt"))
+    assert "executor" in output
+    assert "planner" in output
+    assert "precision" in output
+
+
+def test_evaluate__interrupted_leaves_a_run_that_goes_on(tmp_path: Path):
+    (tmp_path / "slow.py").write_text(
+        "import time\n"
+        "from textcraft_gym.agents.agent import Completion\n"
+        "class Slow:\n"
+        "    def complete(self, prompt, **how):\n"
+        "        time.sleep(0.05)\n"
+        "        return Completion('task failed!')\n"
+    )
+    command = [*REACT, "--model", "slow:Slow", "--limit", "40", "--out", "run", "--workers", "2"]
+    arguments = [sys.executable, "-m", "textcraft_gym", *command]
+    started = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    episodes = tmp_path / "run" / "episodes.jsonl"
+    deadline = time.monotonic() + 30
+    while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    started.send_signal(signal.SIGINT)
+    told, _ = started.communicate(timeout=30)
+    before = len(read_records(tmp_path / "run"))
+    assert started.returncode == 130
+    assert f"Stopped. {before} episodes are in run; the same command goes on from there." in told
+    assert 3 <= before < 40
+    subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
+    assert len(read_records(tmp_path / "run")) == 40
+    assert episodes.read_bytes().count(b"\n") == 40
+
+
+def test_sweep__prints_one_table(tmp_path: Path):
+    grid = ["--agents", "react,adapt", "--d-max", "1-2", "--span", "3,5", "--limit", "4"]
+    output = run("sweep", "--env", "TextCraft-v0", *grid, "--out", str(tmp_path / "sweep"))
+    assert output.count("simulated:span=3") == 3
+    assert len((tmp_path / "sweep" / "sweep.md").read_text().splitlines()) == 2 + 6

@@ -18,6 +18,8 @@ from textcraft_gym.evaluation.agents import AGENTS
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.metrics import summarise_by_depth
 from textcraft_gym.evaluation.runner import Config, read_config, read_records
+from textcraft_gym.evaluation.sweep import grid
+from textcraft_gym.evaluation.sweep import sweep as run_sweep
 from textcraft_gym.play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.pack import read_pack, write_bundle
@@ -99,6 +101,42 @@ def evaluate(
         raise typer.Exit(130) from None
     if table:
         display.show_runs({out.name: summarise_by_depth(records)})
+
+
+@app.command()
+def sweep(
+    env: Annotated[str, typer.Option(help="The environment's id.")],
+    agents: Annotated[str, typer.Option(help="Names of agents, with commas.")],
+    out: Annotated[Path, typer.Option(help="The folder of the runs; an unfinished sweep in it goes on.")],
+    split: Annotated[str, typer.Option(help="dev, test, all, or FILE.jsonl:NAME.")] = "test",
+    d_max: Annotated[str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")] = "",
+    span: Annotated[str, typer.Option(help="Spans of the simulated model, as 2-8 or 3,5.")] = "",
+    model: Annotated[list[str] | None, typer.Option(help=f"{MODEL_HELP} May be repeated.")] = None,
+    planner: Annotated[str | None, typer.Option(help="Another model for the planner's questions.")] = None,
+    env_arg: EnvArgs = None,
+    seed: Annotated[int, typer.Option(help="The seed of every reset.")] = 0,
+    max_calls: Annotated[int, typer.Option(min=0, help="The most questions to models an episode.")] = 1000,
+    limit: Annotated[int | None, typer.Option(min=1, help="Play only the first so many tasks.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="How many episodes are under way at once.")] = 1,
+) -> None:
+    """Play a grid of agents, depths and models, whole, into one table."""
+    base = Config(
+        env=env,
+        split=split,
+        agent="",
+        planner=planner,
+        env_args=key_values(env_arg or []),
+        seed=seed,
+        max_calls=max_calls,
+        limit=limit,
+    )
+    models = [*(model or []), *(f"simulated:span={one}" for one in _numbers(span))] or ["simulated"]
+    cells = list(grid([name for name in agents.split(",") if name], _numbers(d_max), models))
+    try:
+        display.show_sweep(run_sweep(base, cells, out, workers=workers, play=display.evaluate_with_progress))
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on from there.")
+        raise typer.Exit(130) from None
 
 
 @app.command()
@@ -194,6 +232,17 @@ def make_splits(
     out.with_suffix(".leakage.json").write_text(json.dumps(made.leakage._asdict(), indent=2) + "\n", encoding="utf-8")
     display.show_splits(made.depths, made.splits)
     display.show_leakage(made.leakage, "train", "test")
+
+
+def _numbers(text: str) -> list[int]:
+    """Read ``1-4`` or ``1,3`` as numbers."""
+    numbers: list[int] = []
+    for piece in filter(None, text.split(",")):
+        first, _, last = piece.partition("-")
+        if not first.isdecimal() or not (last or "0").isdecimal():
+            raise ValueError(f"expected numbers as 1-4 or 1,3, got {text!r}")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
 
 
 def _book(recipes: Path | None, tags: str) -> RecipeBook:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +18,8 @@ from rich.tree import Tree
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
 from textcraft_gym.evaluation.runner import Config, Record, evaluate
+from textcraft_gym.evaluation.sweep import Found
+from textcraft_gym.evaluation.sweep import table as sweep_table
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import name_of_ingredient
 from textcraft_gym.recipes.pack import Pack
@@ -23,7 +27,7 @@ from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.recipes.splits import Leakage, Splits
 from textcraft_gym.tasks import Task
 
-console = Console()
+console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)
 
 
 def show_runs(runs: Runs) -> None:
@@ -42,6 +46,15 @@ def _show_by_depth(title: str, headings: Sequence[str], rows: Rows) -> None:
             "" if run == above else escape(run), depth, *cells, style="bold" if whole else "", end_section=whole
         )
         above = run
+    console.print(table)
+
+
+def show_sweep(found: Found) -> None:
+    """Print the table of a sweep."""
+    headings, *rows = sweep_table(found)
+    table = _table("Sweep", headings)
+    for row in rows:
+        table.add_row(*map(escape, row))
     console.print(table)
 
 
@@ -74,7 +87,8 @@ def evaluate_with_progress(
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task(escape(f"{config.agent} on {config.env} {config.split}"), visible=False, so_far="")
+        agent = " ".join([config.agent, *(f"{key}={value}" for key, value in config.agent_args.items())])
+        bar = progress.add_task(escape(f"{agent} on {config.env} {config.split}"), visible=False, so_far="")
         counts: Counter[str] = Counter()
         cost = 0.0
 

@@ -9,6 +9,7 @@ my_module:MyModel,option=value
 from __future__ import annotations
 
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,13 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
     kind, _, rest = spec.partition(":")
     words = [word for word in rest.split(",") if word]
     name = words.pop(0) if words and "=" not in words[0] else ""
-    options = key_values(words)
     try:
+        options = key_values(words)
         if replay_only and kind == "openai":
             return Cassette(cassette or "", name=name)
         model = _make(kind, name, options)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{spec}: {error}") from error
+        raise ModelError(f"{without_key(spec)}: {error}") from error
     return Cassette(cassette, None if replay_only else model, name=_name(model)) if cassette else model
 
 
@@ -62,6 +63,11 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
         except ValueError:
             values[key] = value
     return values
+
+
+def without_key(spec: str) -> str:
+    """Return a description that may be shown and kept: one without the key of a server."""
+    return re.sub(r"api_key=[^,]*", "api_key=...", spec)
 
 
 def _make(kind: str, name: str, options: dict[str, Any]) -> Model:
@@ -88,6 +94,8 @@ def _openai(name: str, options: dict[str, Any]) -> Model:
     if "price" in options:
         prompt, _, completion = str(options["price"]).partition("/")
         options["price"] = Price(float(prompt), float(completion or prompt))
+    if "api_key" in options:
+        options["api_key"] = str(options["api_key"])
     return OpenAIModel(name, **options)
 
 

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from textcraft_gym import UnknownName
-from textcraft_gym.agents.agent import Play, Routine
+from textcraft_gym.agents.agent import Completion, ModelError, Play, Routine
+from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.runner import Config, evaluate, read_config, read_records
 
@@ -87,6 +89,100 @@ def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
     evaluate(TEN, tmp_path / "killed", on_episode=new.append)
     assert len(new) == 10 - before
     assert lines(tmp_path / "killed") == json.loads(json.dumps(evaluate(TEN, tmp_path / "whole")))
+
+
+def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: Path):
+    """The cassette keeps what was paid for: the second run asks only what the first had not been answered."""
+    config = Config("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
+    code = (
+        "import sys, time; from textcraft_gym.evaluation.runner import *;"
+        f"evaluate({config!r}, sys.argv[1], workers=4, cassette=sys.argv[2], on_episode=lambda record: time.sleep(0.1))"
+    )
+    tape = tmp_path / "tape.sqlite"
+    run = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "killed"), str(tape)])
+    episodes = tmp_path / "killed" / "episodes.jsonl"
+    deadline = time.monotonic() + 30
+    while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(run.pid, signal.SIGKILL)
+    assert run.wait() == -signal.SIGKILL
+    before = episodes.read_bytes().count(b"\n")
+    assert 3 <= before < 8
+    new = []
+    went_on = evaluate(config, tmp_path / "killed", workers=4, cassette=tape, on_episode=new.append)
+    assert len(new) == 8 - before
+    assert went_on == json.loads(json.dumps(evaluate(config, tmp_path / "whole")))
+
+
+def test_evaluate__replays_a_run_from_its_cassette(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "reflexion", model="simulated:span=3", limit=4)
+    tape = tmp_path / "tape.sqlite"
+    recorded = evaluate(config, tmp_path / "one", cassette=tape)
+    assert evaluate(config, tmp_path / "two", cassette=tape, replay_only=True, workers=2) == recorded
+    other = Config("TextCraft-v0", "test", "react", model="simulated:span=3", seed=1, limit=4)
+    broken = evaluate(other, tmp_path / "three", cassette=tape, replay_only=True)
+    assert all("holds no answer" in record["error"] for record in broken)
+
+
+def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "try_again", model="simulated:span=4", limit=12)
+    assert evaluate(config, tmp_path / "one") == evaluate(config, tmp_path / "five", workers=5)
+    assert json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
+    with pytest.raises(ValueError, match="1 worker"):
+        evaluate(config, tmp_path / "none", workers=0)
+
+
+def test_evaluate__asks_planner_and_executor_of_different_models(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "adapt", model="simulated:span=3", planner="simulated:span=1", limit=20)
+    (single, poor) = (evaluate(config, tmp_path / "poor"), evaluate(replace(config, planner=None), tmp_path / "one"))
+    assert sum(record["won"] for record in single) < sum(record["won"] for record in poor)
+
+
+def test_evaluate__keeps_no_key_in_the_run_folder(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "expert", model="openai:m,api_key=secret,timeout=5", limit=1)
+    evaluate(config, tmp_path)
+    evaluate(config, tmp_path)
+    assert "secret" not in "".join(file.read_text() for file in tmp_path.iterdir())
+    assert read_config(tmp_path)["model"] == "openai:m,api_key=...,timeout=5"
+
+
+def test_evaluate__records_whole_episodes_also_of_what_broke(tmp_path: Path):
+    class Failing:
+        asked = 0
+
+        def complete(self, prompt, **how):
+            self.asked += 1
+            if self.asked > 3:
+                raise ModelError("the server is on fire")
+            return Completion("think: hm", {"prompt_tokens": 7}, 0.5)
+
+    config = Config("TextCraft-v0", "test", "adapt", limit=2)
+    first, second = evaluate(config, tmp_path, model=Failing())
+    assert first["error"] == second["error"] == "ModelError: the server is on fire"
+    assert (first["ended"], first["calls"], first["tokens"], first["cost"]) == (
+        "error",
+        {"executor": 4},
+        {"prompt_tokens": 21},
+        1.5,
+    )
+    (task,) = [part for part in first["trace"]["parts"] if isinstance(part, dict)]
+    assert task["parts"][0]["parts"] == ["think: hm"] * 3
+    summary = json.loads((tmp_path / "summary.json").read_text())["all"]
+    assert (summary["episodes"], summary["errors"], summary["rate"], summary["cost"]) == (0, 2, None, 1.5)
+
+
+def test_evaluate__plays_with_prompts_of_a_folder_and_records_which(tmp_path: Path):
+    prompts = tmp_path / "prompts" / "react"
+    prompts.mkdir(parents=True)
+    (prompts / "textcraft.txt").write_text("{situation} {task}")
+    config = Config("TextCraft-v0", "test", "react", prompts=str(tmp_path / "prompts"), limit=1)
+    (record,) = evaluate(config, tmp_path / "run")
+    assert record["calls"] == {"executor": 1}
+    (prompts / "textcraft.txt").write_text("{situation} {task}.")
+    with pytest.raises(RunError, match="prompts_sha256"):
+        evaluate(config, tmp_path / "run")
+    with pytest.raises(PromptError, match="holds no prompt of expert"):
+        evaluate(replace(config, agent="expert"), tmp_path / "expert")
 
 
 def test_evaluate__refuses_a_folder_of_another_run(tmp_path: Path):

@@ -70,6 +70,16 @@ def make_agent(
     return agent
 
 
+def takes(name: str, argument: str) -> bool:
+    """Return whether an agent's constructor has a parameter.
+
+    Raises:
+        UnknownName: If there is no such agent.
+    """
+    found = _find(name)
+    return inspect.isclass(found) and argument in inspect.signature(found).parameters
+
+
 def _find(name: str) -> Any:
     if name in AGENTS:
         return AGENTS[name]

@@ -67,7 +67,8 @@ class Episode:
         traceback: Where it broke.
         transcript: Each action as it was played with its observation; a reset is an entry with the action None.
         trace: The parts that the agent divided the episode into, each with its steps, calls and outcome.
-        k_max: The deepest level of decomposition at which an action was played.
+        k_max: The deepest level of decomposition at which something was executed: an action played or its executor
+            asked.
     """
 
     task: str | None = None
@@ -323,7 +324,7 @@ class _Loop:
         self.episode.transcript.append((text, observation))
         self.episode.steps += 1
         self.play.node.steps += 1
-        self.episode.k_max = max(self.episode.k_max, self.play.node.depth)
+        self.reach(self.play.node)
         self.returns[-1] += step.reward
         self.episode.reward = max(self.returns)
         self.see(info)
@@ -334,8 +335,9 @@ class _Loop:
         return step
 
     def again(self) -> Step:
-        if self.episode.trials > self.max_steps:
-            raise AgentError(f"the agent began again {self.max_steps} times")
+        # Whoever begins again does something between: beyond all steps and calls there is only beginning again.
+        if self.episode.trials > self.max_steps + self.max_calls:
+            raise AgentError(f"the agent began again {self.episode.trials} times")
         self.episode.trials += 1
         self.play.history.clear()
         return self.begin()
@@ -359,6 +361,8 @@ class _Loop:
         calls, tokens, node = self.episode.calls, self.episode.tokens, self.play.node
         calls[request.role] = calls.get(request.role, 0) + 1
         node.calls += 1
+        if request.role == "executor":
+            self.reach(node)
         completion = yield model, request, self.sample(request)
         if isinstance(completion, Exception):
             raise completion
@@ -373,6 +377,9 @@ class _Loop:
     def sample(self, request: Ask) -> int:
         """Return a number for the server's seed, 31 bits; 0 where nothing is drawn, so that equal prompts are equal."""
         return _number(self.play.seed, request.sample) >> 33 if request.temperature > 0 else 0
+
+    def reach(self, node: Node) -> None:
+        self.episode.k_max = max(self.episode.k_max, node.depth)
 
     def see(self, info: Mapping[str, Any]) -> None:
         if "won" in info:

@@ -27,7 +27,7 @@ class Summary:
         calls: Mean number of completions by role.
         tokens: Mean number of tokens, as the models counted them.
         cost: What all completions cost together, those of errors too.
-        k_max: Mean of the deepest level at which an action was played.
+        k_max: Mean of the deepest level at which something was executed.
         claimed: How many episodes the agent took to be won.
         rightly_claimed: How many of these were won.
     """

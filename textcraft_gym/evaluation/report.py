@@ -55,10 +55,10 @@ def _success(run: str, depth: str, summary: Summary) -> tuple[str, ...]:
         depth,
         str(summary.episodes),
         str(summary.won),
-        _number(summary.rate, 100),
+        number(summary.rate, 100),
         f"{100 * summary.low:.1f}-{100 * summary.high:.1f}",
-        _number(summary.steps),
-        _number(summary.steps_over_optimal, digits=2),
+        number(summary.steps),
+        number(summary.steps_over_optimal, digits=2),
         str(summary.errors),
     )
 
@@ -68,14 +68,15 @@ def _effort(run: str, depth: str, roles: list[str], summary: Summary) -> tuple[s
         run,
         depth,
         *(f"{summary.calls.get(role, 0.0):.1f}" for role in roles),
-        _number(summary.tokens, digits=0),
+        number(summary.tokens, digits=0),
         f"{summary.cost:.2f}",
-        _number(summary.k_max, digits=2),
+        number(summary.k_max, digits=2),
         str(summary.claimed),
-        _number(summary.precision, 100),
-        _number(summary.recall, 100),
+        number(summary.precision, 100),
+        number(summary.recall, 100),
     )
 
 
-def _number(value: float | None, scale: int = 1, digits: int = 1) -> str:
+def number(value: float | None, scale: int = 1, digits: int = 1) -> str:
+    """Return a number for a table; a dash where there is none."""
     return "-" if value is None else f"{scale * value:.{digits}f}"

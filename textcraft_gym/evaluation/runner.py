@@ -20,7 +20,7 @@ import gymnasium as gym
 
 from textcraft_gym.agents.agent import Agent, Model
 from textcraft_gym.agents.games import PLAYBOOKS
-from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.agents.models.spec import make_model, without_key
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.errors import RunError, UnknownName
 from textcraft_gym.evaluation.agents import make_agent
@@ -194,6 +194,8 @@ def _open(folder: Path, config: Config, env: gym.Env[str, str], tasks: Iterable[
     digest = hashlib.sha256("\n".join(task.id for task in tasks).encode()).hexdigest()
     wanted = {
         **asdict(config),
+        "model": without_key(config.model),
+        "planner": config.planner and without_key(config.planner),
         "env_sha256": env.get_wrapper_attr("fingerprint"),
         "tasks_sha256": digest,
         "prompts_sha256": prompts.sha256,

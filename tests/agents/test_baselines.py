@@ -1,0 +1,78 @@
+"""Plan-and-Execute, Try-Again and Reflexion."""
+
+from __future__ import annotations
+
+from tests.agents.scripted import ScriptedModel, play
+from textcraft_gym.agents.games import TEXTCRAFT
+from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.reflexion import ReflexionAgent
+from textcraft_gym.agents.try_again import TryAgainAgent
+
+FAIL = "task failed!"
+DONE = "Task completed!"
+CRAFT = "craft 4 oak planks using 1 oak logs"
+WIN = ["get 2 oak logs", "get 3 honeycomb", CRAFT, CRAFT, "craft 1 beehive using 6 oak planks, 3 honeycomb"]
+
+
+def test_plan_and_execute__plans_once_and_decomposes_nothing():
+    plan = "Step 1: a\nStep 2: b\nStep 3: c\nExecution Order: ((Step 1 OR Step 2) AND Step 3)"
+    models = {"executor": ScriptedModel(FAIL, "get 1 honeycomb", DONE, FAIL), "planner": ScriptedModel(plan)}
+    episode = play(PlanAndExecuteAgent(TEXTCRAFT), models)
+    assert (episode.calls, episode.belief, episode.k_max) == ({"planner": 1, "executor": 4}, False, 2)
+    tasks = [asked["prompt"].rpartition("Goal: ")[2].splitlines()[:2] for asked in models["executor"].asked]
+    assert tasks == [["a.", ">"], ["b.", ">"], ["b.", "> get 1 honeycomb"], ["c.", "Inventory: [honeycomb] (1) "]]
+
+
+def test_plan_and_execute__without_a_plan_has_failed():
+    episode = play(PlanAndExecuteAgent(TEXTCRAFT), {"executor": ScriptedModel(), "planner": ScriptedModel("no")})
+    assert (episode.calls, episode.belief, episode.steps) == ({"planner": 1}, False, 0)
+
+
+def test_try_again__begins_again_warmer_until_it_succeeds():
+    model = ScriptedModel("get 1 oak logs", FAIL, FAIL, *WIN, "never asked")
+    episode = play(TryAgainAgent(TEXTCRAFT), {"executor": model})
+    assert (episode.won, episode.belief, episode.trials, episode.reward) == (True, True, 3, 1.0)
+    assert [asked["temperature"] for asked in model.asked] == [0.0, 0.0, 0.7] + [0.7] * 5
+    samples = [asked["sample"] for asked in model.asked]
+    assert samples[:2] == [0, 0]
+    assert len({samples[2], samples[3]}) == 2
+    assert len(set(samples[3:])) == 1
+    assert "Got 1" not in model.asked[2]["prompt"]
+
+
+def test_try_again__has_d_max_trials():
+    episode = play(TryAgainAgent(TEXTCRAFT, d_max=3), {"executor": ScriptedModel()})
+    assert (episode.belief, episode.trials, episode.calls) == (False, 3, {"executor": 3})
+    assert [node.role for node in episode.trace.children] == ["executor"] * 3
+
+
+def test_try_again__believes_a_model_that_is_wrong():
+    episode = play(TryAgainAgent(TEXTCRAFT), {"executor": ScriptedModel(DONE)})
+    assert (episode.belief, episode.won, episode.trials) == (True, False, 1)
+
+
+def test_reflexion__reads_its_last_reflections_in_the_next_trial():
+    models = {"executor": ScriptedModel(*[FAIL] * 4, *WIN), "reflection": ScriptedModel(*"ABCD")}
+    episode = play(ReflexionAgent(TEXTCRAFT, d_max=5, memory=2), models)
+    assert (episode.won, episode.trials) == (True, 5)
+    assert episode.calls == {"executor": 9, "reflection": 4}
+    learned = [
+        [line.rpartition(" ")[2] for line in asked["prompt"].splitlines() if line.startswith("From an earlier")]
+        for asked in models["executor"].asked[:5]
+    ]
+    assert learned == [[], ["A"], ["A", "B"], ["B", "C"], ["C", "D"]]
+    assert models["reflection"].asked[0]["max_tokens"] == 256
+
+
+def test_reflexion__reflects_on_the_thoughts_too_but_not_after_the_last_trial():
+    models = {"executor": ScriptedModel("think: bees?", "get 1 bee", FAIL, FAIL), "reflection": ScriptedModel("A")}
+    episode = play(ReflexionAgent(TEXTCRAFT, d_max=2), models)
+    assert (episode.belief, episode.calls) == (False, {"executor": 4, "reflection": 1})
+    prompt = models["reflection"].asked[0]["prompt"]
+    assert prompt.endswith("> think: bees?\nOK.\n> get 1 bee\nCould not find bee\n> task failed!\n\nReflection:")
+
+
+def test_reflexion__without_memory_begins_as_if_nothing_had_been():
+    models = {"executor": ScriptedModel(), "reflection": ScriptedModel(*"ABC")}
+    play(ReflexionAgent(TEXTCRAFT, memory=0), models)
+    assert len({asked["prompt"] for asked in models["executor"].asked}) == 1

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+
+from textcraft_gym.agents.adapt import ADaPTAgent
+from textcraft_gym.agents.agent import EpisodeOver, Play, Routine
+from textcraft_gym.agents.games import TEXTCRAFT
+from textcraft_gym.evaluation.agents import AGENTS, make_agent
+from textcraft_gym.testing import AgentContract
+
+
+class Named(AgentContract):
+    """An agent of the suite, by its name."""
+
+    name: str
+
+    def make_agent(self):
+        return make_agent(self.name, playbook=TEXTCRAFT)
+
+
+class TestExpert(Named):
+    name = "expert"
+
+
+class TestRandom(Named):
+    name = "random"
+
+
+class TestReAct(Named):
+    name = "react"
+
+
+class TestADaPT(Named):
+    name = "adapt"
+
+
+class TestADaPTWithReplay(AgentContract):
+    def make_agent(self):
+        return ADaPTAgent(TEXTCRAFT, rollback="replay")
+
+
+class TestPlanAndExecute(Named):
+    name = "plan_and_execute"
+
+
+class TestTryAgain(Named):
+    name = "try_again"
+
+
+class TestReflexion(Named):
+    name = "reflexion"
+
+
+class TestAnAgentThatDoesNotKnowTheGame(AgentContract):
+    def make_agent(self):
+        return make_agent("adapt")
+
+
+class TestAFunction(AgentContract):
+    def make_agent(self):
+        return lambda observation, info: "inventory"
+
+
+def test_contract__is_tested_for_every_agent():
+    assert {one.name for one in Named.__subclasses__()} == set(AGENTS)
+
+
+class Keeping:
+    """Plays as often as it ever played."""
+
+    played = 0
+
+    def episode(self, play: Play) -> Routine:
+        type(self).played += 1
+        for _ in range(self.played):
+            yield from play.act("inventory")
+        return None
+
+
+class Deaf:
+    def episode(self, play: Play) -> Routine:
+        while True:
+            with suppress(EpisodeOver):
+                yield from play.act("inventory")
+
+
+class Credulous:
+    """Takes a model's every word for JSON."""
+
+    def episode(self, play: Play) -> Routine:
+        completion = yield from play.ask("?")
+        return bool(json.loads(completion.text))
+
+
+@pytest.mark.parametrize(
+    ("agent", "broken"),
+    [
+        (Keeping, {"plays_the_same_again", "keeps_nothing_of_one_episode_for_another"}),
+        (Deaf, {"stops_when_its_steps_are_spent", "ends_and_says_whether_it_succeeded"}),
+        (Credulous, {"bears_whatever_a_model_says"}),
+        (lambda: lambda observation, info: info["secret"], {"plays_in_a_foreign_world"}),
+    ],
+)
+def test_contract__fails_for_an_agent_that_breaks_it(agent, broken):
+    class Contract(AgentContract):
+        def make_agent(self):
+            return agent()
+
+    contract = Contract()
+    tests = {name.removeprefix("test_agent__"): name for name in dir(contract) if name.startswith("test_agent__")}
+    assert broken <= set(tests)
+    for test in broken:
+        with pytest.raises(AssertionError):
+            getattr(contract, tests[test])()

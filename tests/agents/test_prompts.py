@@ -1,0 +1,106 @@
+"""What agents send, to the letter: in a short episode whose answers are written here.
+
+``REGENERATE_GOLDEN=1 pytest tests/agents/test_prompts.py`` writes the files anew.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.agents.scripted import ScriptedModel, play
+from textcraft_gym.agents.adapt import ADaPTAgent
+from textcraft_gym.agents.games import DEFAULT, PLAYBOOKS, TEXTCRAFT
+from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.prompts import Prompt, PromptError, Prompts
+from textcraft_gym.agents.react import ReActAgent
+from textcraft_gym.agents.reflexion import ReflexionAgent
+from textcraft_gym.agents.try_again import TryAgainAgent
+from textcraft_gym.evaluation.agents import AGENTS
+
+GOLDEN = Path(__file__).parent / "golden"
+PLAN = "Step 1: get 3 honeycomb\nStep 2: craft 8 oak planks\nExecution Order: (Step 1 AND Step 2)"
+
+EPISODES = {
+    "react": (ReActAgent(TEXTCRAFT), {"executor": ["think: a start", "get 3 honeycomb", "fly", "task failed!"]}),
+    "adapt": (
+        ADaPTAgent(TEXTCRAFT, d_max=2),
+        {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
+    ),
+    "plan_and_execute": (
+        PlanAndExecuteAgent(TEXTCRAFT),
+        {"executor": ["get 3 honeycomb", "Task completed!", "task failed!"], "planner": [PLAN]},
+    ),
+    "try_again": (TryAgainAgent(TEXTCRAFT, d_max=2), {"executor": ["inventory", "task failed!", "get 1 honeycomb"]}),
+    "reflexion": (
+        ReflexionAgent(TEXTCRAFT, d_max=3),
+        {
+            "executor": ["think: bees", "get 1 bee", "task failed!", "task failed!"],
+            "reflection": ["Bees cannot be fetched.", "Nothing helped."],
+        },
+    ),
+    "unknown_game": (
+        ADaPTAgent(DEFAULT, d_max=2),
+        {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EPISODES)
+def test_agent__sends_exactly_these_prompts(name: str):
+    agent, answers = EPISODES[name]
+    models = {role: ScriptedModel(*texts) for role, texts in answers.items()}
+    play(agent, models)
+    told = ""
+    for role, model in models.items():
+        for asked in model.asked:
+            how = {key: asked[key] for key in ("stop", "max_tokens", "temperature", "sample")}
+            told += f"=== {role} {how}\n{asked['prompt']}\n=== answers\n{asked['answer']}\n"
+    golden = GOLDEN / f"{name}.txt"
+    if os.environ.get("REGENERATE_GOLDEN"):
+        golden.write_text(told, encoding="utf-8", newline="\n")
+    assert told == golden.read_text(encoding="utf-8")
+
+
+def test_prompts__are_there_for_every_agent_and_game():
+    for name, agent in AGENTS.items():
+        if name not in ("expert", "random"):
+            for playbook in PLAYBOOKS.values():
+                prompts = Prompts()
+                agent(playbook, prompts)
+                assert prompts.read
+                assert all(text.isascii() for text in prompts.read.values())
+
+
+def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
+    (tmp_path / "react").mkdir()
+    (tmp_path / "react" / "textcraft.txt").write_text("{situation} and {task}, {other}\n{information}\n>\n")
+    prompts = Prompts(tmp_path)
+    model = ScriptedModel()
+    play(ADaPTAgent(TEXTCRAFT, prompts, d_max=1), {"executor": model})
+    assert model.asked[0]["prompt"].endswith("3 honeycomb and craft beehive, {other}\n>")
+    assert prompts.replaced == {"react/textcraft.txt"}
+    assert set(prompts.read) == {"react/textcraft.txt", "adapt/textcraft.txt"}
+    bundled = Prompts()
+    ADaPTAgent(TEXTCRAFT, bundled)
+    assert prompts.sha256 != bundled.sha256
+
+
+def test_prompts__say_what_is_wrong_with_them(tmp_path: Path):
+    with pytest.raises(PromptError, match="no folder"):
+        Prompts(tmp_path / "nowhere")
+    (tmp_path / "react").mkdir()
+    (tmp_path / "react" / "textcraft.txt").write_text("Goal: {goal}\n>")
+    with pytest.raises(PromptError, match=r"no place for \{situation\}"):
+        ReActAgent(TEXTCRAFT, Prompts(tmp_path))
+    with pytest.raises(PromptError, match=r"no prompt deps/textcraft.txt"):
+        Prompts(tmp_path).of("deps", "textcraft")
+
+
+def test_prompt__puts_values_in_their_places_once():
+    prompt = Prompt("{situation}\n\n{information}\n{task}: {task} {n}\n{information}")
+    filled = prompt.fill(situation="{task}", information="", task="x")
+    assert filled == "{task}\n\nx: x {n}\n"
+    assert prompt.fill(situation="s", information="i\nj", task="x") == "s\n\ni\nj\nx: x {n}\ni\nj"

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from textcraft_gym import UnknownName
+from textcraft_gym.evaluation.runner import Config, read_config
+from textcraft_gym.evaluation.sweep import Cell, grid, sweep, table, tidy
+
+BASE = Config("TextCraft-v0", "test", "", limit=6)
+
+
+def test_grid__crosses_what_an_agent_takes():
+    cells = list(grid(["react", "adapt"], [1, 2], ["simulated:span=3", "simulated:span=4"]))
+    assert [(cell.agent, cell.d_max, cell.model[-1]) for cell in cells] == [
+        ("react", None, "3"),
+        ("react", None, "4"),
+        ("adapt", 1, "3"),
+        ("adapt", 1, "4"),
+        ("adapt", 2, "3"),
+        ("adapt", 2, "4"),
+    ]
+    assert list(grid(["adapt"], [], ["simulated"])) == [Cell("adapt", None, "simulated")]
+    with pytest.raises(UnknownName, match="Did you mean react"):
+        list(grid(["raect"], [1], ["simulated"]))
+
+
+def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Path):
+    cells = list(grid(["react", "adapt"], [2], ["simulated:span=3", "simulated:span=5"]))
+    found = sweep(BASE, cells, tmp_path)
+    assert list(found) == cells
+    assert read_config(tmp_path / "adapt_d2_simulated-span=3")["agent_args"] == {"d_max": 2}
+    rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
+    assert rows == tidy(found)
+    for cell, by_depth in found.items():
+        (row,) = [r for r in rows if (r["agent"], r["model"], r["depth"]) == (cell.agent, cell.model, "all")]
+        assert (int(row["episodes"]), int(row["won"])) == (6, by_depth["all"].won)
+        assert float(row["rate"]) == pytest.approx(by_depth["all"].won / 6, abs=1e-6)
+    assert (tmp_path / "sweep.md").read_text().count("\n") == 2 + len(cells)
+    again = []
+    assert sweep(BASE, cells, tmp_path, play=lambda *a, **k: again.append(a) or _replay(*a, **k)) == found
+    assert len(again) == len(cells)
+
+
+def _replay(config, out, **how):
+    from textcraft_gym.evaluation.runner import evaluate
+
+    return evaluate(config, out, **how, on_episode=lambda record: pytest.fail("played again"))
+
+
+def test_table__has_what_differs_by_depth_in_one_field(tmp_path: Path):
+    found = sweep(BASE, [Cell("react", None, "simulated:span=99")], tmp_path)
+    headings, row = table(found)
+    named = dict(zip(headings, row, strict=True))
+    assert (named["agent"], named["d_max"], named["n"], named["won %"]) == ("react", "-", "6", "100.0")
+    assert named["at depth 2/3"] == "100/100"
+    assert named["k_max 2/3"] == "1.0/1.0"
+
+
+def test_cell__names_a_folder_that_is_none_elsewhere():
+    assert Cell("m:A", 3, "openai:x,base_url=http://h/v1").name == "m-A_d3_openai-x-base_url=http---h-v1"
