@@ -4,13 +4,19 @@ VENV ?= .venv
 BIN := $(CURDIR)/$(VENV)/bin
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo test lint types unit test-slow test-pythons bench clean
+.PHONY: demo test lint types unit test-slow test-pythons bench results clean
 
 demo: $(VENV)/.demo
 	rm -rf runs/demo
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent expert --out runs/demo/expert --no-table
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent random --out runs/demo/random --no-table
 	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random
+	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent react --model simulated:span=4 --out runs/demo/react --no-table
+	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent adapt --model simulated:span=4 --out runs/demo/adapt --no-table
+	@echo 'ReAct against ADaPT, both with a simulated model that keeps 4 things in mind:'
+	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt
+	$(BIN)/textcraft-gym compare runs/demo/react runs/demo/adapt
+	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random runs/demo/react runs/demo/adapt --out runs/demo/report.html
 
 test: lint types unit
 
@@ -41,6 +47,11 @@ test-pythons:
 
 bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
+	$(BIN)/python benchmarks/agents.py
+
+# The tables of benchmarks/results, by the simulated model; runs/results holds the runs and goes on where it was cut off.
+results: $(VENV)/.demo
+	$(BIN)/python benchmarks/results.py
 
 $(VENV)/.demo: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -43,6 +43,10 @@ def test_evaluate__prints_success_by_depth_and_report_shows_runs_beside_each_oth
     output = run("report", str(tmp_path / "one"), str(tmp_path / "two"))
     assert "one " in output
     assert "two " in output
+    assert "simulated" not in output
+    page = tmp_path / "report.html"
+    assert "8 episodes to" in run("report", str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(page))
+    assert "<h1>Evaluation: TextCraft-v0, split test</h1>" in page.read_text(encoding="utf-8")
 
 
 REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
@@ -267,6 +271,8 @@ def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Pa
 def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
     shared = [*REACT[:3], "--split", "test", "--limit", "30", "--workers", "8", "--model", "simulated:span=3"]
     output = run(*shared, "--agent", "adapt", "--agent-arg", "d_max=2", "--out", str(tmp_path / "adapt"))
+    assert "adapt (simulated model)" in output
+    assert "adapt (simulated model)" in (tmp_path / "adapt" / "report.md").read_text()
     assert "executor" in output
     assert "planner" in output
     assert "precision" in output
@@ -302,5 +308,5 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(tmp_path: Path):
 def test_sweep__prints_one_table(tmp_path: Path):
     grid = ["--agents", "react,adapt", "--d-max", "1-2", "--span", "3,5", "--limit", "4"]
     output = run("sweep", "--env", "TextCraft-v0", *grid, "--out", str(tmp_path / "sweep"))
-    assert output.count("simulated:span=3") == 3
+    assert output.partition("Sweep")[2].count("simulated:span=3") == 3
     assert len((tmp_path / "sweep" / "sweep.md").read_text().splitlines()) == 2 + 6

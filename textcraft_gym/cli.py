@@ -17,6 +17,8 @@ from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.agents import AGENTS
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.metrics import summarise_by_depth
+from textcraft_gym.evaluation.page import html_page
+from textcraft_gym.evaluation.report import label
 from textcraft_gym.evaluation.runner import Config, read_config, read_records
 from textcraft_gym.evaluation.sweep import grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
@@ -100,7 +102,7 @@ def evaluate(
         print(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command goes on from there.")
         raise typer.Exit(130) from None
     if table:
-        display.show_runs({out.name: summarise_by_depth(records)})
+        display.show_runs({label(out.name, read_config(out), records): summarise_by_depth(records)})
 
 
 @app.command()
@@ -140,13 +142,21 @@ def sweep(
 
 
 @app.command()
-def report(runs: Annotated[list[Path], typer.Argument(help="Run folders.")]) -> None:
-    """Print runs beside each other."""
-    for run in runs:
-        read_config(run)
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
+    out: Annotated[Path | None, typer.Option(help="Write one page with tables, plots and every episode.")] = None,
+) -> None:
+    """Print runs beside each other, or write a page about them."""
     names = [run.name for run in runs]
-    labels = names if len(set(names)) == len(names) else map(str, runs)
-    display.show_runs({label: summarise_by_depth(read_records(run)) for label, run in zip(labels, runs, strict=True)})
+    folders = dict(zip(names if len(set(names)) == len(names) else map(str, runs), runs, strict=True))
+    configs = {name: read_config(run) for name, run in folders.items()}
+    records = {name: read_records(run) for name, run in folders.items()}
+    if out:
+        out.write_text(html_page(records, configs), encoding="utf-8", newline="\n")
+        print(f"{sum(map(len, records.values()))} episodes to {out}")
+    else:
+        labels = {label(name, configs[name], of_run): of_run for name, of_run in records.items()}
+        display.show_runs({name: summarise_by_depth(of_run) for name, of_run in labels.items()})
 
 
 @app.command()
@@ -155,10 +165,8 @@ def compare(
     second: Annotated[Path, typer.Argument(help="A run folder with the same tasks.")],
 ) -> None:
     """Compare two runs task by task: which flipped, by how much success differs, and how sure that is."""
-    for run in (first, second):
-        read_config(run)
-    found = compare_records(read_records(first), read_records(second))
-    display.show_comparison(first.name, second.name, found)
+    before, after = ((run.name, read_config(run), read_records(run)) for run in (first, second))
+    display.show_comparison(label(*before), label(*after), compare_records(before[2], after[2]))
 
 
 @app.command()

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.tree import Tree
 
+from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
 from textcraft_gym.evaluation.runner import Config, Record, evaluate
@@ -102,8 +103,10 @@ def evaluate_with_progress(
             counts["errors" if record.get("error") else "won" if record["won"] else "lost"] += 1
             counts["calls"] += sum(record["calls"].values())
             cost += record["cost"]
-            so_far = f"won {counts['won']}, errors {counts['errors']}, calls {counts['calls']}, cost {cost:.2f}"
-            progress.update(bar, advance=1, so_far=so_far)
+            so_far = f"won {counts['won']}, errors {counts['errors']}"
+            if counts["calls"]:
+                so_far += f", calls {counts['calls']}, cost {cost:.2f} ({without_key(config.model)})"
+            progress.update(bar, advance=1, so_far=escape(so_far))
 
         return evaluate(
             config,

@@ -58,6 +58,10 @@ def test_evaluate__lifts_the_registered_limit_only_as_far_as_asked(tmp_path: Pat
     (usual,) = evaluate(Config("TextCraft-v0", "test", "idle", limit=1), tmp_path / "usual", agent=Idle())
     assert (long["steps"], long["ended"]) == (150, "max_steps")
     assert (usual["steps"], usual["ended"]) == (100, "max_steps")
+    assert read_config(tmp_path / "long")["max_steps"] == 150
+    assert read_config(tmp_path / "usual")["max_steps"] == 100
+    evaluate(Config("TextCraft-v0", "test", "react", limit=1), tmp_path / "react")
+    assert read_config(tmp_path / "react")["max_steps"] == 1000
 
 
 def test_evaluate__goes_on_where_an_earlier_run_stopped(tmp_path: Path):
@@ -158,6 +162,7 @@ def test_evaluate__records_whole_episodes_also_of_what_broke(tmp_path: Path):
 
     config = Config("TextCraft-v0", "test", "adapt", limit=2)
     first, second = evaluate(config, tmp_path, model=Failing())
+    assert (read_config(tmp_path)["model"], read_config(tmp_path)["planner"]) == ("Failing", None)
     assert first["error"] == second["error"] == "ModelError: the server is on fire"
     assert (first["ended"], first["calls"], first["tokens"], first["cost"]) == (
         "error",

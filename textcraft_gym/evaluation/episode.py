@@ -122,7 +122,7 @@ def run_episode(
         AgentError: If the agent breaks the contract. Whatever it, a model or the environment raises is passed on.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
-    loop = _Loop(env, agent, job, model, _bound(env, agent, max_steps), max_calls)
+    loop = _Loop(env, agent, job, model, step_budget(env, agent, max_steps), max_calls)
     under_way = loop.perform()
     question = next(under_way, None)
     while question:
@@ -154,7 +154,7 @@ def run_episodes(
         model: As in ``run_episode``; it is asked from other threads.
         max_calls: As in ``run_episode``, for each episode.
     """
-    limit = _bound(envs[0], agent, max_steps)
+    limit = step_budget(envs[0], agent, max_steps)
     idle = list(envs)
     waiting = iter(jobs)
     asked, answered = SimpleQueue[Any](), SimpleQueue[Any]()
@@ -194,7 +194,8 @@ def registered_limit(env: gym.Env[Any, Any]) -> int:
     return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
 
 
-def _bound(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | None) -> int:
+def step_budget(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | None = None) -> int:
+    """Return the most actions of an episode: as given, else as the agent declares, else as registered."""
     declared = getattr(agent, "max_steps", None) if max_steps is None else max_steps
     limit = registered_limit(env) if declared is None else declared
     if limit < 1:

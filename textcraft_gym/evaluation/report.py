@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from textcraft_gym.evaluation.metrics import Summary
 
@@ -12,6 +12,17 @@ SUCCESS = ("run", "depth", "n", "won", "won %", "95% interval", "steps", "optima
 
 Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
 Rows: TypeAlias = list[tuple[str, ...]]
+
+
+def is_simulated(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a simulated model took part: an agent that asks none has a model in its config all the same."""
+    named = any(str(config.get(key)).startswith("simulated") for key in ("model", "planner"))
+    return named and any(sum(record["calls"].values()) for record in records)
+
+
+def label(run: str, config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> str:
+    """Return the name under which a run's numbers are shown, which says so where a simulated model made them."""
+    return f"{run} (simulated model)" if is_simulated(config, records) else run
 
 
 def success_rows(runs: Runs) -> Rows:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,9 +25,9 @@ from textcraft_gym.agents.models.spec import make_model, without_key
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.errors import RunError, UnknownName
 from textcraft_gym.evaluation.agents import make_agent
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Models, Policy, run_episodes
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Models, Policy, run_episodes, step_budget
 from textcraft_gym.evaluation.metrics import summarise_by_depth
-from textcraft_gym.evaluation.report import markdown
+from textcraft_gym.evaluation.report import label, markdown
 from textcraft_gym.registration import TABLE, make
 from textcraft_gym.tasks import Task
 
@@ -103,11 +104,14 @@ def evaluate(
         raise ValueError(f"expected 1 worker or more, got {workers}")
     prompts = Prompts(config.prompts)
     player = agent or _player(config, prompts)
+    if model:
+        config = _naming(config, model)
     models = model or _models(config, cassette, replay_only)
     envs = _envs(config, workers, getattr(player, "env_args", {}))
     tasks: tuple[Task, ...] = envs[0].get_wrapper_attr("tasks")[: config.limit]
     folder = Path(out)
-    _open(folder, config, envs[0], tasks, prompts)
+    budget = step_budget(envs[0], player, config.max_steps)
+    _open(folder, _identity(config, envs[0], tasks, prompts, budget))
     done = {record["task"]: record for record in read_records(folder) if not record.get("error")}
     on_start(len(tasks), list(done.values()))
     missing = {task.id: task for task in tasks if task.id not in done}
@@ -115,7 +119,7 @@ def evaluate(
         envs,
         player,
         [(task, config.seed) for task in missing],
-        max_steps=config.max_steps,
+        max_steps=budget,
         model=models,
         max_calls=config.max_calls,
     )
@@ -177,6 +181,13 @@ def _player(config: Config, prompts: Prompts) -> Agent | Policy:
     return player
 
 
+def _naming(config: Config, model: Model | Mapping[str, Model]) -> Config:
+    """Return a config that names the models that were given, so that no one's numbers go under another's name."""
+    given = dict(model) if isinstance(model, Mapping) else {"executor": model}
+    names = {role: str(getattr(one, "name", type(one).__name__)) for role, one in given.items()}
+    return replace(config, model=names.get("executor", "none"), planner=names.get("planner"))
+
+
 def _models(config: Config, cassette: str | Path | None, replay_only: bool) -> dict[str, Model]:
     specs = {"executor": config.model} | ({"planner": config.planner} if config.planner else {})
     return {role: make_model(spec, cassette=cassette, replay_only=replay_only) for role, spec in specs.items()}
@@ -189,26 +200,35 @@ def _envs(config: Config, workers: int, agents_args: Mapping[str, Any]) -> list[
     return [make(config.env, split=config.split, **env_args) for _ in range(workers)]
 
 
-def _open(folder: Path, config: Config, env: gym.Env[str, str], tasks: Iterable[Task], prompts: Prompts) -> None:
-    """Begin a run folder, or make sure that it is of the same run and whole to its last line."""
-    digest = hashlib.sha256("\n".join(task.id for task in tasks).encode()).hexdigest()
-    wanted = {
+def _identity(
+    config: Config, env: gym.Env[str, str], tasks: Iterable[Task], prompts: Prompts, budget: int
+) -> dict[str, Any]:
+    """Return what makes a run the run that it is: another value of any would play other episodes."""
+    return {
         **asdict(config),
         "model": without_key(config.model),
         "planner": config.planner and without_key(config.planner),
+        "max_steps": budget,
         "env_sha256": env.get_wrapper_attr("fingerprint"),
-        "tasks_sha256": digest,
+        "tasks_sha256": hashlib.sha256("\n".join(task.id for task in tasks).encode()).hexdigest(),
         "prompts_sha256": prompts.sha256,
         "version": version("textcraft-gym"),
     }
+
+
+def _open(folder: Path, identity: dict[str, Any]) -> None:
+    """Begin a run folder, or make sure that it is of the same run and whole to its last line."""
     if (folder / "config.json").exists():
         held = read_config(folder)
-        changed = [f"{key}: {held.get(key)!r}, now {wanted[key]!r}" for key in wanted if held.get(key) != wanted[key]]
+        changed = [
+            f"{key}: {held.get(key)!r}, now {value!r}" for key, value in identity.items() if held.get(key) != value
+        ]
         if changed:
             raise RunError(f"{folder} holds another run ({'; '.join(changed)}); choose another folder")
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "config.json", json.dumps(wanted, indent=2) + "\n")
+        begun_with = {"python": platform.python_version(), "gymnasium": gym.__version__}
+        _write(folder / "config.json", json.dumps(identity | {"begun_with": begun_with}, indent=2) + "\n")
     _drop_unfinished_line(folder / "episodes.jsonl")
 
 
@@ -229,7 +249,7 @@ def _record(task: Task, episode: Episode) -> Record:
 def _close(folder: Path, records: list[Record]) -> None:
     summaries = summarise_by_depth(records)
     _write(folder / "summary.json", json.dumps({name: asdict(s) for name, s in summaries.items()}, indent=2) + "\n")
-    _write(folder / "report.md", markdown({folder.name: summaries}))
+    _write(folder / "report.md", markdown({label(folder.name, read_config(folder), records): summaries}))
 
 
 def _write(file: Path, text: str) -> None:

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from textcraft_gym.evaluation import plots
+from textcraft_gym.evaluation.metrics import summarise_by_depth
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = '</title></svg><script>alert("&")</script>'
+
+
+def record(depth: int, won: bool, **more) -> dict:
+    plain = {"reward": float(won), "belief": won, "steps": 1, "calls": {}, "tokens": {}, "cost": 0.0, "k_max": 1}
+    return {"depth": depth, "won": won, **plain, **more}
+
+
+def summaries(**runs: list[dict]) -> dict:
+    return {run: summarise_by_depth(records) for run, records in runs.items()}
+
+
+def numbers(element: ElementTree.Element, *names: str) -> list[float]:
+    return [float(element.attrib[name]) for name in names]
+
+
+def bars(svg: str) -> dict[str, ElementTree.Element]:
+    """Every bar by what it says when pointed at."""
+    rects = ElementTree.fromstring(svg).iter(f"{SVG}rect")
+    return {rect[0].text or "": rect for rect in rects if len(rect)}
+
+
+def words(svg: str) -> list[str]:
+    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_success_by_depth__draws_rates_as_heights_and_wilson_intervals_as_lines():
+    records = [record(2, won) for won in (True, True, True, False)] + [record(3, False)]
+    svg = plots.success_by_depth(summaries(a=records))
+    found = bars(svg)
+    hint = "a, depth 2: 3 of 4 won, 75.0% (95% interval 30.1 to 95.4%)"
+    assert next(iter(found)) == hint
+    zero, full = 230, 200  # where 0% stands, and how high 100% is
+    y, height = numbers(found[hint], "y", "height")
+    assert (y, height) == (zero - 0.75 * full, 0.75 * full)
+    assert [float(rect.attrib["height"]) for rect in found.values()] == [150, 0, 120]
+    ends = re.findall(r'd="M[\d.]+ ([\d.]+)V([\d.]+)M', svg)[0]
+    assert [float(end) for end in ends] == pytest.approx([zero - 0.30064 * full, zero - 0.95442 * full], abs=0.01)
+
+
+def test_success_by_depth__places_runs_beside_each_other_and_leaves_out_what_was_not_played():
+    found = bars(plots.success_by_depth(summaries(a=[record(2, True)], b=[record(2, True), record(10, True)])))
+    assert [hint.split(":")[0] for hint in found] == ["a, depth 2", "b, depth 2", "b, depth 10", "a, all", "b, all"]
+    first, second, *_ = (numbers(rect, "x", "width") for rect in found.values())
+    assert second[0] == pytest.approx(sum(first))
+    assert len({rect.attrib["fill"] for rect in found.values()}) == 2
+
+
+def test_success_by_depth__draws_no_bar_where_all_broke():
+    found = bars(plots.success_by_depth(summaries(a=[record(2, False, error="boom"), record(3, True)])))
+    assert [hint.split(":")[0] for hint in found] == ["a, depth 3", "a, all"]
+
+
+def test_calls_by_depth__stacks_mean_calls_by_role():
+    records = [
+        record(2, True, calls={"executor": 2}),
+        record(2, True, calls={"executor": 4, "planner": 2}),
+        record(3, True, calls={"planner": 2}),
+    ]
+    svg = plots.calls_by_depth(summaries(a=records))
+    found = bars(svg)
+    executor, planner = found["a, depth 2: 3.0 calls of the executor"], found["a, depth 2: 1.0 calls of the planner"]
+    assert numbers(executor, "x", "width") == [64, 249]  # 332 units of width are 4 calls
+    assert numbers(planner, "x", "width") == [64 + 249, 83]
+    assert numbers(found["a, depth 3: 2.0 calls of the planner"], "x", "width") == [64, 166]
+    assert {"executor", "planner", "mean calls an episode", "4.0", "depth 2", "all"} <= set(words(svg))
+
+
+def test_k_max_by_depth__shares_out_the_episodes_that_did_not_break():
+    deepest = [record(2, True, k_max=level) for level in (1, 1, 2, 3)]
+    svg = plots.k_max_by_depth({"a": [*deepest, record(2, False, k_max=0, error="boom")]})
+    widths = {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items() if "depth 2" in hint}
+    assert widths == {
+        "a, depth 2: 2 of 4 went down to level 1": 166,
+        "a, depth 2: 1 of 4 went down to level 2": 83,
+        "a, depth 2: 1 of 4 went down to level 3": 83,
+    }
+    assert {"level 1", "level 2", "level 3", "n 4", "share of episodes (%)"} <= set(words(svg))
+
+
+def test_belief_and_reward__tells_right_claims_from_wrong_ones():
+    said = [*[(True, True)] * 3, *[(True, False)] * 2, (False, True), *[(None, False)] * 2]
+    svg = plots.belief_and_reward(summaries(a=[record(2, won, belief=belief) for belief, won in said]))
+    assert {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items()} == {
+        "a: 3 of 8 claimed and won": 3 / 8 * 332,
+        "a: 2 of 8 claimed and lost": 2 / 8 * 332,
+        "a: 1 of 8 not claimed and won": 1 / 8 * 332,
+        "a: 2 of 8 not claimed and lost": 2 / 8 * 332,
+    }
+    assert "precision 60.0%, recall 75.0%" in words(svg)
+
+
+def every_plot(run: str, simulated: tuple[str, ...] = ()) -> list[str]:
+    records = [record(2, True, calls={run: 2}), record(2, False, calls={run: 1})]
+    found = summaries(**{run: records})
+    return [
+        plots.success_by_depth(found, simulated),
+        plots.calls_by_depth(found, simulated),
+        plots.k_max_by_depth({run: records}, simulated),
+        plots.belief_and_reward(found, simulated),
+    ]
+
+
+def test_plots__are_images_with_a_title_and_labelled_axes():
+    for svg in every_plot("a"):
+        image = ElementTree.fromstring(svg)
+        title = image.findtext(f"{SVG}title")
+        assert title
+        assert (image.attrib["role"], image.attrib["aria-label"]) == ("img", title)
+        assert title in words(svg)
+        assert {"episodes won (%)", "mean calls an episode", "share of episodes (%)"} & set(words(svg))
+
+
+def test_plots__mark_runs_of_a_simulated_model():
+    assert all("a simulated model" in words(svg) for svg in every_plot("a", simulated=("a",)))
+    assert not any("simulated" in svg for svg in every_plot("a"))
+
+
+def test_plots__show_names_as_text_whatever_they_hold():
+    for svg in every_plot(HOSTILE):
+        image = ElementTree.fromstring(svg)
+        assert {element.tag.removeprefix(SVG) for element in image.iter()} <= {
+            "svg", "title", "g", "path", "rect", "text", "tspan"
+        }  # fmt: skip
+        assert any(text.startswith(HOSTILE[:40]) for text in words(svg))
+
+
+def test_plots__of_runs_without_episodes_are_empty_and_whole():
+    for plot in (plots.success_by_depth, plots.calls_by_depth, plots.belief_and_reward):
+        assert bars(plot(summaries(a=[]))) == {}
+    assert bars(plots.k_max_by_depth({"a": []})) == {}

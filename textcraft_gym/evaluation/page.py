@@ -1,0 +1,190 @@
+"""Runs as one page of HTML that needs nothing else: what was played, tables, plots, and every episode to look into."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from typing import Any, NamedTuple, TypeAlias
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from textcraft_gym.evaluation import plots
+from textcraft_gym.evaluation.compare import Comparison, compare
+from textcraft_gym.evaluation.metrics import summarise_by_depth
+from textcraft_gym.evaluation.report import SUCCESS, Rows, effort_table, is_simulated, success_rows
+
+Record: TypeAlias = Mapping[str, Any]
+Config: TypeAlias = Mapping[str, Any]
+
+OUTCOMES = {"won": "✓ won", "lost": "✗ lost", "error": "! error"}
+BELIEFS = {True: "success", False: "failure", None: "not said"}
+DIGITS = 12
+"""How much of a digest is shown."""
+
+
+class Line(NamedTuple):
+    """An episode as the list shows it.
+
+    Attributes:
+        run: The label of its run.
+        number: The place of its run.
+        record: All of it.
+        outcome: A key of ``OUTCOMES``.
+        cells: What stands in the columns, by their names.
+        mistaken: Whether the agent said what was not so.
+        facts: Further numbers, in words.
+        inside: What is drawn only when the episode is opened.
+    """
+
+    run: str
+    number: int
+    record: Record
+    outcome: str
+    cells: dict[str, str]
+    mistaken: bool
+    facts: str
+    inside: dict[str, Any]
+
+
+class Choice(NamedTuple):
+    """What a filter can be set to: a value, its words, and how many episodes have it."""
+
+    value: str
+    words: str
+    episodes: int
+
+
+def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) -> str:
+    """Return the page of one run or more.
+
+    What records and configs say is shown as text, whatever it is: none of it becomes a part of the page.
+
+    Args:
+        runs: Episode records (see ``runner``) by the label of the run; the others are compared with the first.
+        configs: The config of each run, as ``read_config`` returns it.
+    """
+    by_depth = {run: summarise_by_depth(records) for run, records in runs.items()}
+    asked = {run: summaries for run, summaries in by_depth.items() if summaries["all"].calls}
+    simulated = {run for run, records in runs.items() if is_simulated(configs[run], records)}
+    lines = [_line(run, number, record) for number, (run, records) in enumerate(runs.items()) for record in records]
+    shared, own = _facts({run: configs[run] for run in runs})
+    page = _template().render(
+        games=list(dict.fromkeys(f"{configs[run]['env']}, split {configs[run]['split']}" for run in runs)),
+        whole={run: summaries["all"] for run, summaries in by_depth.items()},
+        simulated=simulated,
+        asked_simulated=simulated & asked.keys(),
+        shared=shared,
+        own=own,
+        success_headings=SUCCESS[1:],
+        success=_by_run(success_rows(by_depth)),
+        success_plot=plots.success_by_depth(by_depth, simulated),
+        effort_headings=effort_table(by_depth)[0][1:] if asked else (),
+        effort=_by_run(effort_table(by_depth)[1:]),
+        calls_plot=plots.calls_by_depth(asked, simulated),
+        k_max_plot=plots.k_max_by_depth({run: runs[run] for run in asked}, simulated),
+        belief_plot=plots.belief_and_reward(asked, simulated),
+        comparisons=_comparisons(runs),
+        lines=lines,
+        filters=_filters(lines),
+    )
+    # Half of a surrogate pair, which JSON can hold, cannot be written as UTF-8.
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("textcraft_gym.evaluation"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["sha256"] = _sha256
+    environment.globals.update(outcomes=OUTCOMES, percent=_percent, points=_points)
+    return environment.get_template("report.html")
+
+
+def _sha256(script: str) -> str:
+    """Return what a content security policy knows a script by."""
+    return b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _facts(configs: Mapping[str, Config]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return what all configs have in common, and for each run what they have not; nothing where all have nothing."""
+    keys = dict.fromkeys(key for config in configs.values() for key in config)
+    said = {key: {run: _fact(key, config.get(key)) for run, config in configs.items()} for key in keys}
+    said = {key: by_run for key, by_run in said.items() if any(by_run.values())}
+    shared = {key: next(iter(by_run.values())) for key, by_run in said.items() if len(set(by_run.values())) == 1}
+    return shared, {run: {key: by_run[run] for key, by_run in said.items() if key not in shared} for run in configs}
+
+
+def _fact(key: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={one}" for name, one in value.items())
+    if key.endswith("_sha256"):
+        return str(value)[:DIGITS]
+    return "" if value is None else str(value)
+
+
+def _by_run(rows: Rows) -> dict[str, Rows]:
+    return {run: [row[1:] for row in group] for run, group in groupby(rows, key=lambda row: row[0])}
+
+
+def _comparisons(runs: Mapping[str, Sequence[Record]]) -> dict[str, Comparison]:
+    first, *others = runs
+    return {other: compare(runs[first], runs[other]) for other in others}
+
+
+def _line(run: str, number: int, record: Record) -> Line:
+    outcome = "error" if record.get("error") else "won" if record["won"] else "lost"
+    belief = record["belief"]
+    mistaken = belief is not None and outcome != "error" and belief != record["won"]
+    cells = {
+        "belief": BELIEFS[belief] + (" (wrong)" if mistaken else ""),
+        "depth": str(record["depth"]),
+        "steps": str(record["steps"]),
+        "optimal": str(record["optimal_length"] or "-"),
+        "calls": str(sum(record["calls"].values())),
+        "k_max": str(record["k_max"]),
+        "ended": record["ended"],
+    }
+    inside = {key: record[key] for key in ("transcript", "trace", "traceback")}
+    return Line(run, number, record, outcome, cells, mistaken, _numbers(record), inside)
+
+
+def _numbers(record: Record) -> str:
+    counts = [(f"calls of the {role}", count) for role, count in record["calls"].items()]
+    counts += [(kind.replace("_", " "), count) for kind, count in record["tokens"].items()]
+    return "; ".join(
+        [
+            f"seed {record['seed']}",
+            f"reward {record['reward']:g}",
+            f"trials {record['trials']}",
+            *(f"{name} {count:,}" for name, count in counts),
+            f"cost {record['cost']:.4g}",
+        ]
+    )
+
+
+def _filters(lines: Sequence[Line]) -> dict[str, list[Choice]]:
+    runs = Counter((str(line.number), line.run) for line in lines)
+    outcomes = Counter(line.outcome for line in lines)
+    depths = Counter(line.record["depth"] for line in lines)
+    return {
+        "run": [Choice(*run, count) for run, count in runs.items()],
+        "outcome": [Choice(outcome, words, outcomes[outcome]) for outcome, words in OUTCOMES.items()],
+        "depth": [Choice(str(depth), str(depth), depths[depth]) for depth in sorted(depths)],
+    }
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _points(difference: float | None) -> str:
+    return "-" if difference is None else f"{100 * difference:+.1f}"
