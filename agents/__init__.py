@@ -14,6 +14,7 @@ from textcraft_gym.agents.agent import (
     Prompt,
     Request,
     Reset,
+    Routine,
     Step,
 )
 
@@ -31,5 +32,6 @@ __all__ = [
     "Prompt",
     "Request",
     "Reset",
+    "Routine",
     "Step",
 ]

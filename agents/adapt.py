@@ -40,7 +40,8 @@ class ADaPTAgent:
         d_max: The deepest level; at 1 there is no plan.
         rollback: ``replay`` to begin again before each attempt and replay what succeeded, so that no failed attempt
             leaves a trace in the world; ``none`` to go on from where the last attempt ended.
-        turns, patience, max_tokens, planner_tokens: See ``Playbook``.
+        turns, patience, max_tokens: The playbook's ``executor_turns``, ``patience`` and ``executor_tokens``.
+        planner_tokens: The most tokens of a plan.
     """
 
     def __init__(
@@ -78,9 +79,10 @@ class ADaPTAgent:
     def adapt(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
         with play.sub(task, "task", depth) as node:
-            node.outcome = yield from self.execute(play, task, depth, known)
-            if node.outcome or depth == self.playbook.d_max:
-                return node.outcome
+            succeeded = yield from self.execute(play, task, depth, known)
+            if succeeded or depth == self.playbook.d_max:
+                node.outcome = succeeded
+                return succeeded
             plan = yield from self.planner.plan(play, task, known.situation, known.information, depth=depth)
             node.outcome = yield from follow(
                 play, plan, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)

@@ -123,8 +123,8 @@ class EpisodeOver(Exception):
 
     @property
     def won(self) -> bool:
-        """Whether the last step won: as ``info["won"]`` says, or where there is none, by its reward."""
-        return bool(self.step.info.get("won", self.step.reward > 0))
+        """Whether the last step won: as ``info["won"]`` says, or where there is none, if it ended with a reward."""
+        return bool(self.step.info.get("won", self.step.terminated and self.step.reward > 0))
 
 
 @dataclass
@@ -184,7 +184,7 @@ class Play:
     @contextmanager
     def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
         """Play what stands in the ``with`` block as a part of its own; the agent sets the node's ``outcome``."""
-        above, node = self.node, Node(task, role, depth)
+        above, node = self.node, Node(str(task), str(role), int(depth))
         above.parts.append(node)
         self.node = node
         try:
@@ -197,7 +197,7 @@ class Play:
 
     def note(self, text: str) -> None:
         """Keep in the trace what was written and not played: a thought, a plan, a verdict; of a long one the start."""
-        self.node.parts.append(text[:MAX_NOTE])
+        self.node.parts.append(str(text)[:MAX_NOTE])
 
     def act(self, text: str) -> Generator[Request, Any, Step]:
         """Play ``text`` and return what the environment answers."""

@@ -13,7 +13,7 @@ The order is read by recursive descent, and forgives what models write:
     part  = "(" any ")" | ["Step"] number
 
 Brackets may be missing or too many; steps go by their printed numbers, and a number that no step has is
-passed over.
+passed over, as is one without the word where others have it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 MAX_STEPS = 200
-MAX_NESTING = 20
+MAX_NESTING = 4
+"""Brackets deeper than this are passed over; with the deepest level of decomposition it bounds the tree."""
 MAX_STEP_LENGTH = 1000
 
-_STEP = re.compile(r"^[ \t]*(?:[-*][ \t]*)?step[ \t]*([0-9]{1,6})[ \t]*[:.)][ \t]*(.*)$", re.IGNORECASE)
-_ORDER = re.compile(r"execution[ \t]+order[ \t]*:?[ \t]*(.*)", re.IGNORECASE)
-_TOKEN = re.compile(r"\(|\)|\bAND\b|\bOR\b|[0-9]{1,6}", re.IGNORECASE)
+_STEP = re.compile(r"^[ \t>*-]*step[ \t]*([0-9]{1,6})[ \t*]*[:.)][ \t*]*(.*)$", re.IGNORECASE)
+_ORDER = re.compile(r"^[ \t>*-]*execution[ \t]+order[ \t*]*(?::[ \t*]*(.*)|(\(.*))$", re.IGNORECASE)
+_TOKEN = re.compile(r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]*)?[0-9]{1,6}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,10 @@ def parse_plan(text: str) -> Plan | None:
     """
     steps: dict[int, str] = {}
     order = None
-    for line in text.splitlines():
-        if line.lstrip().startswith("#"):
-            continue
-        if found := _ORDER.search(line):
-            order = found[1]
+    lines = iter(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    for line in lines:
+        if found := _ORDER.match(line):
+            order = found[1] or found[2] or next(lines, "")
             break
         if (step := _STEP.match(line)) and step[2].strip() and len(steps) < MAX_STEPS:
             steps.setdefault(int(step[1]), step[2].strip()[:MAX_STEP_LENGTH])
@@ -69,8 +69,10 @@ class _Order:
 
     def __init__(self, line: str, steps: dict[int, str]) -> None:
         self.steps = steps
-        self.tokens = [token.upper() for token in _TOKEN.findall(line)][: 8 * MAX_STEPS]
-        self.tokens.reverse()
+        words = [word.upper() for word in _TOKEN.findall(line)][: 8 * MAX_STEPS]
+        if any(word.startswith("STEP") for word in words):  # then a bare number is none of a step
+            words = [word for word in words if not word.isdigit()]
+        self.tokens = [word.removeprefix("STEP").strip() for word in reversed(words)]
 
     def peek(self) -> str:
         return self.tokens[-1] if self.tokens else ""

@@ -21,7 +21,8 @@ class PlanAndExecuteAgent:
     Args:
         playbook: The game.
         prompts: Where the prompts ``react`` and ``plan_and_execute`` are from.
-        turns, patience, max_tokens, planner_tokens: See ``Playbook``.
+        turns, patience, max_tokens: The playbook's ``executor_turns``, ``patience`` and ``executor_tokens``.
+        planner_tokens: The most tokens of a plan.
     """
 
     def __init__(

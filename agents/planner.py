@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from textcraft_gym.agents.agent import Play, Request
 from textcraft_gym.agents.plan import Plan, parse_plan
-from textcraft_gym.agents.prompts import Prompt
+from textcraft_gym.agents.prompts import Template
 
 Attempt: TypeAlias = Callable[[str], Generator[Request, Any, bool]]
 """Attempts the task that one step of a plan names, and returns whether it succeeded."""
@@ -23,7 +23,7 @@ class Planner:
         max_tokens: The most tokens of a plan.
     """
 
-    prompt: Prompt
+    prompt: Template
     max_tokens: int
 
     def plan(

@@ -12,7 +12,7 @@ from typing import Any
 
 from textcraft_gym.agents.agent import Play, Request, Routine
 from textcraft_gym.agents.games import DEFAULT, Playbook
-from textcraft_gym.agents.prompts import Prompt, Prompts
+from textcraft_gym.agents.prompts import Prompts, Template
 
 COMPLETED = "task completed"
 FAILED = "task failed"
@@ -30,7 +30,7 @@ class Executor:
         turns: The most turns.
     """
 
-    prompt: Prompt
+    prompt: Template
     playbook: Playbook
     turns: int
 

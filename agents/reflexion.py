@@ -29,7 +29,7 @@ class ReflexionAgent:
         d_max: The most trials; named as in ADaPT's paper, where it equals ADaPT's depth.
         memory: How many of the last reflections a trial reads.
         reflection_tokens: The most tokens of a reflection.
-        turns, patience, max_tokens: See ``Playbook``.
+        turns, patience, max_tokens: The playbook's ``react_turns``, ``patience`` and ``executor_tokens``.
     """
 
     def __init__(
@@ -44,6 +44,10 @@ class ReflexionAgent:
         patience: int | None = None,
         max_tokens: int | None = None,
     ) -> None:
+        if type(memory) is not int or memory < 0:
+            raise ValueError(f"expected memory of 0 or more, got {memory!r}")
+        if type(reflection_tokens) is not int or reflection_tokens < 1:
+            raise ValueError(f"expected reflection_tokens of 1 or more, got {reflection_tokens!r}")
         prompts = prompts or Prompts()
         self.playbook = playbook.with_options(
             d_max=d_max, react_turns=turns, patience=patience, executor_tokens=max_tokens
@@ -52,7 +56,7 @@ class ReflexionAgent:
         self.reflection_tokens = reflection_tokens
         self.max_steps = playbook.max_steps
         self.executor = Executor(prompts.of("react", playbook.game), self.playbook, self.playbook.react_turns)
-        self.reflection = prompts.of("reflexion", playbook.game, needs=("situation", "task", "transcript"))
+        self.reflection = prompts.of("reflexion", playbook.game, needs=("transcript",))
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""

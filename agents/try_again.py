@@ -19,7 +19,7 @@ class TryAgainAgent:
         prompts: Where the prompt ``react`` is from.
         d_max: The most trials; named as in the paper, where it equals ADaPT's depth.
         temperature: Of the trials after the first.
-        turns, patience, max_tokens: See ``Playbook``.
+        turns, patience, max_tokens: The playbook's ``react_turns``, ``patience`` and ``executor_tokens``.
     """
 
     def __init__(
@@ -33,6 +33,8 @@ class TryAgainAgent:
         patience: int | None = None,
         max_tokens: int | None = None,
     ) -> None:
+        if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
+            raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
         self.playbook = playbook.with_options(
             d_max=d_max, react_turns=turns, patience=patience, executor_tokens=max_tokens
         )

@@ -39,9 +39,10 @@ every `d_max` from 1 to 4, the paper's budgets otherwise; nothing is left out an
 deep ADaPT decomposes, and how many trials Try-Again and Reflexion have, the best of which is scored. `make results`
 makes this folder anew, the same bytes on every machine; [simulated.csv](simulated.csv) has every number by depth.
 
-Two things to know when reading: the one task that no agent wins at any span is the painting, which in the published
+To know when reading: the one task that no agent wins at any span is the painting, which in the published
 game takes wool of any colour but white, and white is what the model makes; and Reflexion wins less with a span of 5
-than with 4, because its first trial then fails later, and the reflection divides the step at which it failed.
+than with 4, because its first trial then fails later, and the reflection divides the step at which it failed. A plan in
+full, Plan-and-Execute's, is made as full as the span allows; everything else that goes over it fails.
 
 ![Success over span](success.svg)
 

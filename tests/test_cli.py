@@ -82,6 +82,13 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         (["evaluate", "--env", "TextCraft-v0", "--agent", "no_such:Agent", "--out", "x"], "no_such:Agent"),
         (["sweep", "--env", "TextCraft-v0", "--agents", "react,adpt", "--out", "x"], "Did you mean adapt"),
         (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--span", "two", "--out", "x"], "1-4 or 1,3"),
+        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--span", "5-2", "--out", "x"], "1-4 or 1,3"),
+        (["sweep", "--env", "TextCraft-v0", "--agents", "adapt", "--d-max", "1-", "--out", "x"], "1-4 or 1,3"),
+        ([*REACT, "--model", "simulated", "--agent-arg", "memory=2", "--out", "x"], "argument of react"),
+        (
+            ["evaluate", "--env", "TextCraft-v0", "--agent", "reflexion", "--agent-arg", "memory=-1", "--out", "x"],
+            "memory",
+        ),
     ],
 )
 def test_main__answers_a_mistake_with_one_line(arguments, message, monkeypatch, capsys, tmp_path: Path):

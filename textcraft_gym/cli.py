@@ -70,7 +70,7 @@ def evaluate(
     cassette: Annotated[Path | None, typer.Option(help="A file that keeps what models answer, to replay it.")] = None,
     replay_only: Annotated[bool, typer.Option("--replay-only", help="Answer from the cassette alone.")] = False,
     env_arg: EnvArgs = None,
-    seed: Annotated[int, typer.Option(help="The seed of every reset.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of every reset.")] = 0,
     max_steps: Annotated[
         int | None, typer.Option(min=1, help="The most actions; by default the agent's or the registered limit.")
     ] = None,
@@ -116,7 +116,7 @@ def sweep(
     model: Annotated[list[str] | None, typer.Option(help=f"{MODEL_HELP} May be repeated.")] = None,
     planner: Annotated[str | None, typer.Option(help="Another model for the planner's questions.")] = None,
     env_arg: EnvArgs = None,
-    seed: Annotated[int, typer.Option(help="The seed of every reset.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of every reset.")] = 0,
     max_calls: Annotated[int, typer.Option(min=0, help="The most questions to models an episode.")] = 1000,
     limit: Annotated[int | None, typer.Option(min=1, help="Play only the first so many tasks.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="How many episodes are under way at once.")] = 1,
@@ -246,10 +246,11 @@ def _numbers(text: str) -> list[int]:
     """Read ``1-4`` or ``1,3`` as numbers."""
     numbers: list[int] = []
     for piece in filter(None, text.split(",")):
-        first, _, last = piece.partition("-")
-        if not first.isdecimal() or not (last or "0").isdecimal():
+        first, dash, last = piece.partition("-")
+        last = last if dash else first
+        if not first.isdecimal() or not last.isdecimal() or int(first) > int(last):
             raise ValueError(f"expected numbers as 1-4 or 1,3, got {text!r}")
-        numbers += range(int(first), int(last or first) + 1)
+        numbers += range(int(first), int(last) + 1)
     return numbers
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from textcraft_gym.agents.agent import Play, Request
 
-MAX_DEPTH = 100
+MAX_DEPTH = 20
 """Far more than any task is deep, and shallow enough for the stack."""
 
 Inform: TypeAlias = Callable[[Play], Generator[Request, Any, str]]

@@ -18,6 +18,9 @@ from textcraft_gym.agents.agent import Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.simulated import SimulatedModel
 
+_SILENT = ("api_key", "timeout", "max_retries", "price")
+"""Options that change no answer."""
+
 
 def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bool = False) -> Model:
     """Return the model that a line describes.
@@ -40,11 +43,12 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
     try:
         options = key_values(words)
         if replay_only and kind == "openai":
-            return Cassette(cassette or "", name=name)
+            return Cassette(cassette or "", name=_identity(kind, name, options))
+        identity = _identity(kind, name, options)
         model = _make(kind, name, options)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{without_key(spec)}: {error}") from error
-    return Cassette(cassette, None if replay_only else model, name=_name(model)) if cassette else model
+    return Cassette(cassette, None if replay_only else model, name=identity) if cassette else model
 
 
 def key_values(pairs: list[str]) -> dict[str, Any]:
@@ -67,7 +71,7 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
 
 def without_key(spec: str) -> str:
     """Return a description that may be shown and kept: one without the key of a server."""
-    return re.sub(r"api_key=[^,]*", "api_key=...", spec)
+    return re.sub(r"//[^/@,]*@", "//...@", re.sub(r"api_key=[^,]*", "api_key=...", spec))
 
 
 def _make(kind: str, name: str, options: dict[str, Any]) -> Model:
@@ -99,5 +103,7 @@ def _openai(name: str, options: dict[str, Any]) -> Model:
     return OpenAIModel(name, **options)
 
 
-def _name(model: Model) -> str:
-    return str(getattr(model, "name", type(model).__name__))
+def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
+    """Return what a cassette files answers under: all that can change an answer, and nothing else."""
+    telling = {key: value for key, value in options.items() if key not in _SILENT}
+    return ",".join([f"{kind}:{name}", *(f"{key}={value}" for key, value in sorted(telling.items()))])

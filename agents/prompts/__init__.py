@@ -20,7 +20,7 @@ class PromptError(ValueError):
 
 
 @dataclass(frozen=True)
-class Prompt:
+class Template:
     """The text of one file."""
 
     text: str
@@ -54,7 +54,7 @@ class Prompts:
         self.read: dict[str, str] = {}
         self.replaced: set[str] = set()
 
-    def of(self, agent: str, game: str, *, needs: tuple[str, ...] = ("situation", "task")) -> Prompt:
+    def of(self, agent: str, game: str, *, needs: tuple[str, ...] = ()) -> Template:
         """Return an agent's prompt for a game.
 
         Raises:
@@ -70,11 +70,11 @@ class Prompts:
             if not bundled.is_file():
                 raise PromptError(f"there is no prompt {name}: put one into a folder and name that with --prompts")
             where, text = name, bundled.read_text(encoding="utf-8")
-        for needed in needs:
+        for needed in ("situation", "task", "information", *needs):
             if "{" + needed + "}" not in text:
                 raise PromptError(f"{where} has no place for {{{needed}}}")
         self.read[name] = text
-        return Prompt(text.rstrip("\n"))
+        return Template(text.rstrip("\n"))
 
     @property
     def sha256(self) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -134,8 +135,8 @@ def test_adapt__bears_a_plan_of_200_steps_and_one_that_repeats_the_task():
     episode, _ = adapt([FAIL, *[DONE] * 200], [many], d_max=2)
     assert (episode.belief, episode.calls["executor"]) == (True, 201)
     again = steps("Step 1", "craft beehive")
-    episode, _ = adapt([FAIL] * 1000, [again] * 1000, d_max=MAX_DEPTH, max_calls=150)
-    assert (episode.ended, sum(episode.calls.values())) == ("max_calls", 150)
+    episode, _ = adapt([FAIL] * 1000, [again] * 1000, d_max=MAX_DEPTH, max_calls=30)
+    assert (episode.ended, sum(episode.calls.values())) == ("max_calls", 30)
     episode, _ = adapt([FAIL] * 1000, [again] * 1000, d_max=MAX_DEPTH)
     assert (episode.belief, sum(episode.calls.values())) == (False, 2 * MAX_DEPTH - 1)
 
@@ -163,3 +164,25 @@ def test_adapt__has_the_depth_of_the_paper_and_refuses_none():
             ADaPTAgent(TEXTCRAFT, d_max=d_max)
     with pytest.raises(ValueError, match="rollback"):
         ADaPTAgent(TEXTCRAFT, rollback="back")
+
+
+def test_adapt__tells_its_planner_what_the_part_before_told():
+    plans = [steps("Step 1 AND Step 2", "get 3 honeycomb", "more"), steps("Step 1", "most")]
+    _, models = adapt([FAIL, "get 3 honeycomb", DONE, FAIL, DONE], plans)
+    assert "more.\nInventory: [honeycomb] (3) \nPlan" in models["planner"].asked[1]["prompt"]
+
+
+@pytest.mark.parametrize("bounds", [{"max_calls": 2}, {"max_steps": 3}])
+def test_adapt__has_no_outcome_where_it_was_cut_off(bounds):
+    executor = [FAIL, *["inventory"] * 20]
+    models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(steps("Step 1 AND Step 2", "a", "b"))}
+    episode = play(ADaPTAgent(TEXTCRAFT), models, **bounds)
+    assert outline(episode.trace.children[0])[:3] == ("craft beehive", 1, None)
+    assert episode.belief is None
+
+
+def test_adapt__keeps_the_deepest_tree_as_a_record():
+    nested = steps("(Step 1 AND (Step 1 OR (Step 1 AND (Step 1 OR (Step 1 AND Step 2)))))", "again", "b")
+    episode, _ = adapt([FAIL] * 3000, [nested] * 3000, d_max=MAX_DEPTH, max_calls=2000)
+    assert episode.error is None
+    assert len(json.dumps(asdict(episode))) > 1000

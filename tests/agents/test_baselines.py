@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gymnasium as gym
+import pytest
+
 from tests.agents.scripted import ScriptedModel, play
+from textcraft_gym import run_episode
 from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.reflexion import ReflexionAgent
@@ -76,3 +80,41 @@ def test_reflexion__without_memory_begins_as_if_nothing_had_been():
     models = {"executor": ScriptedModel(), "reflection": ScriptedModel(*"ABC")}
     play(ReflexionAgent(TEXTCRAFT, memory=0), models)
     assert len({asked["prompt"] for asked in models["executor"].asked}) == 1
+
+
+class Losing(gym.Wrapper):
+    """Ends a trial in a loss at the third action."""
+
+    def reset(self, **how):
+        self.left = 3
+        return self.env.reset(**how)
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.left -= 1
+        return observation, reward, terminated, truncated or self.left == 0, info
+
+
+@pytest.mark.parametrize("agent", [TryAgainAgent(TEXTCRAFT, d_max=3), ReflexionAgent(TEXTCRAFT, d_max=3)])
+def test_trials__go_on_after_one_that_the_environment_ended(agent):
+    env = Losing(gym.make("TextCraft-v0", split="all", max_episode_steps=-1))
+    models = {"executor": ScriptedModel(*["inventory"] * 9), "reflection": ScriptedModel("A", "B")}
+    episode = run_episode(env, agent, task="minecraft:beehive", seed=0, model=models)
+    assert (episode.trials, episode.steps, episode.belief) == (3, 9, False)
+
+
+def test_plan_and_execute__gives_its_executor_the_turns_of_a_part():
+    models = {"executor": ScriptedModel(*["inventory"] * 99), "planner": ScriptedModel("Step 1: a")}
+    assert play(PlanAndExecuteAgent(TEXTCRAFT), models).steps == 20
+
+
+@pytest.mark.parametrize("options", [{"memory": -1}, {"memory": "three"}, {"reflection_tokens": 0}, {"d_max": 0}])
+def test_reflexion__refuses_numbers_that_make_no_sense(options):
+    with pytest.raises(ValueError, match="or more"):
+        ReflexionAgent(TEXTCRAFT, **options)
+
+
+@pytest.mark.parametrize("temperature", ["hot", -1, 3, True])
+def test_try_again__refuses_a_temperature_that_is_none(temperature):
+    with pytest.raises(ValueError, match="temperature"):
+        TryAgainAgent(TEXTCRAFT, temperature=temperature)

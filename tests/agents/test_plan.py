@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.agents.plan import MAX_NESTING, MAX_STEPS, Group, Plan, parse_plan
+from textcraft_gym.agents.plan import MAX_NESTING, MAX_STEP_LENGTH, MAX_STEPS, Group, Plan, parse_plan
 
 ABC = "Step 1: a\nStep 2: b\nStep 3: c\n"
 
@@ -128,3 +128,33 @@ def test_parse_plan__bounds_the_steps():
     plan = parse_plan("\n".join(f"Step {n}: do {n}" for n in range(10 * MAX_STEPS)))
     assert isinstance(plan, Group)
     assert len(plan.parts) == MAX_STEPS
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        ("My plan and its execution order.\nStep 1: a\nStep 2: b", Group("all", ("a", "b"))),
+        ("Step 1: a\nStep 2: follow the execution order 1: yes\nStep 3: c", None),
+        ("Step 1: a\nStep 2: b\nExecution Order:\n(Step 1 OR Step 2)", Group("any", ("a", "b"))),
+        (
+            "Step 1: a\nStep 2: b\nStep 3: c\nExecution Order: (Step 1 OR Step 2), it takes 3 logs",
+            Group("any", ("a", "b")),
+        ),
+        ("Step 1: a\nStep 2: b\nExecution Order: 1OR2", Group("any", ("a", "b"))),
+        ("**Step 1:** a\n- Step 2: b\n**Execution Order:** (Step 1 OR Step 2)", Group("any", ("a", "b"))),
+        ("Step 1: a\nStep 1: b\nStep 2: c", Group("all", ("a", "c"))),
+    ],
+)
+def test_parse_plan__reads_what_models_write(text: str, plan: Group | None):
+    expected = plan or Group("all", ("a", "follow the execution order 1: yes", "c"))
+    assert parse_plan(text) == expected
+
+
+def test_parse_plan__bounds_nesting_and_length():
+    deep = parse_plan("Step 1: a\nStep 2: b\nExecution Order: " + "(1 AND (2 OR " * 50 + "1" + "))" * 50)
+
+    def depth(plan) -> int:
+        return 1 + max(map(depth, plan.parts)) if isinstance(plan, Group) else 0
+
+    assert depth(deep) <= 2 * MAX_NESTING + 2
+    assert parse_plan("Step 1: " + "x" * 5000) == "x" * MAX_STEP_LENGTH

@@ -14,7 +14,7 @@ from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.games import DEFAULT, PLAYBOOKS, TEXTCRAFT
 from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
-from textcraft_gym.agents.prompts import Prompt, PromptError, Prompts
+from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.react import ReActAgent
 from textcraft_gym.agents.reflexion import ReflexionAgent
 from textcraft_gym.agents.try_again import TryAgainAgent
@@ -100,7 +100,7 @@ def test_prompts__say_what_is_wrong_with_them(tmp_path: Path):
 
 
 def test_prompt__puts_values_in_their_places_once():
-    prompt = Prompt("{situation}\n\n{information}\n{task}: {task} {n}\n{information}")
+    prompt = Template("{situation}\n\n{information}\n{task}: {task} {n}\n{information}")
     filled = prompt.fill(situation="{task}", information="", task="x")
     assert filled == "{task}\n\nx: x {n}\n"
     assert prompt.fill(situation="s", information="i\nj", task="x") == "s\n\ni\nj\nx: x {n}\ni\nj"

@@ -62,6 +62,7 @@ def test_make_agent__makes_a_users_own_from_what_it_asks_for():
         ("adpat", {}, "Did you mean adapt"),
         ("my_agents:Holes", {}, "Holes"),
         ("no_such_agents:Whole", {}, "no_such_agents"),
+        ("my_agents:Plian", {}, "Did you mean my_agents:Plain"),
         ("adapt", {"dmax": 2}, "Did you mean d_max"),
         ("my_agents:Plain", {"speed": 2}, "Possible: pace"),
         ("my_agents:policy", {"speed": 2}, "speed"),
@@ -70,3 +71,12 @@ def test_make_agent__makes_a_users_own_from_what_it_asks_for():
 def test_make_agent__says_what_is_wrong(name: str, args: dict, message: str):
     with pytest.raises(UnknownName, match=message):
         make_agent(name, args=args)
+
+
+@pytest.mark.usefixtures("my_agents")
+def test_make_agent__says_what_a_module_or_a_constructor_misses(tmp_path: Path):
+    with pytest.raises(ValueError, match="missing a required argument: 'pace'"):
+        make_agent("my_agents:Plain")
+    (tmp_path / "needy.py").write_text("import no_such_library\n")
+    with pytest.raises(ValueError, match="no_such_library"):
+        make_agent("needy:Agent")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -12,7 +13,14 @@ from textcraft_gym import run_episode
 from textcraft_gym.agents.agent import Completion, EpisodeOver, ModelError, Node, Play, Routine
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.random import RandomAgent
-from textcraft_gym.evaluation.episode import MAX_REFUSALS, AgentError, registered_limit, run_episodes
+from textcraft_gym.evaluation.episode import (
+    MAX_ERROR,
+    MAX_REFUSALS,
+    MAX_TRACEBACK,
+    AgentError,
+    registered_limit,
+    run_episodes,
+)
 from textcraft_gym.spaces import AnyText
 
 
@@ -489,3 +497,144 @@ def test_run_episodes__goes_on_after_one_that_broke():
     episodes = list(run_episodes([CountdownEnv(2)], fragile, [(None, 0), (None, 1), (None, 2)]))
     assert [episode.error for episode in episodes] == ["KeyError: 'once'", None, None]
     assert [episode.reward for episode in episodes] == [1, 2, 2]
+
+
+class Cancelled(Echo):
+    def complete(self, prompt, **how):
+        raise asyncio.CancelledError
+
+
+def test_run_episodes__outlives_a_model_that_would_end_its_thread():
+    for envs in ([CountdownEnv()], [CountdownEnv(), CountdownEnv()]):
+        episodes = list(run_episodes(envs, attempting("0"), [(None, 0), (None, 1)], model=Cancelled()))
+        assert [episode.error for episode in episodes] == ["ModelError: CancelledError: "] * 2
+
+
+def test_run_episodes__ends_its_helpers_and_agents_when_it_is_left():
+    closed = []
+
+    def tidy(play: Play) -> Routine:
+        try:
+            while True:
+                yield from play.ask("?")
+                yield from play.act("0")
+        finally:
+            closed.append(True)
+
+    before = threading.active_count()
+    jobs = [(None, seed) for seed in range(50)]
+    under_way = run_episodes([CountdownEnv(1) for _ in range(4)], Scripted(tidy), jobs, model=Echo())
+    next(under_way)
+    assert threading.active_count() == before + 4
+    under_way.close()
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() == before
+    assert 1 <= len(closed) < 50
+
+
+def test_run_episodes__of_nothing_is_nothing_and_without_environments_an_error():
+    assert list(run_episodes([CountdownEnv(), CountdownEnv()], attempting("0"), [], model=Echo())) == []
+    with pytest.raises(ValueError, match="one environment or more"):
+        list(run_episodes([], attempting("0"), [(None, 0)]))
+
+
+@pytest.mark.parametrize(
+    ("completion", "error"),
+    [
+        (Completion(b"x"), "completion of text"),
+        (Completion("x", {}, float("nan")), "finite cost"),
+        (Completion("x", {"prompt_tokens": None}), "numbers of tokens"),
+    ],
+)
+def test_run_episodes__makes_a_record_of_a_completion_that_is_none(completion, error):
+    class Odd(Echo):
+        def complete(self, prompt, **how):
+            return completion
+
+    (episode,) = run_episodes([CountdownEnv()], attempting("0"), [(None, 0)], model=Odd())
+    assert error in str(episode.error)
+
+
+def test_run_episodes__counts_the_documented_kinds_of_tokens():
+    class Total(Echo):
+        def complete(self, prompt, **how):
+            return Completion("x", {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4, "details": {}})
+
+    (episode,) = run_episodes([CountdownEnv(9)], attempting("0"), [(None, 0)], model=Total())
+    assert episode.tokens == {"prompt_tokens": 9, "completion_tokens": 3}
+    assert sum(node.tokens for node in episode.trace.walk()) == 12
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def test_run_episodes__bounds_what_it_keeps_of_an_error():
+    def loud(observation: str, info: dict[str, Any]) -> str:
+        raise errors.pop()
+
+    errors = [Unspeakable(), ValueError("x" * 5_000_000)]
+    first, second = run_episodes([CountdownEnv()], loud, [(None, 0), (None, 1)])
+    assert len(str(first.error)) == MAX_ERROR
+    assert len(str(first.traceback)) <= MAX_TRACEBACK
+    assert second.error == "Unspeakable: its words cannot be shown"
+
+
+@pytest.mark.parametrize("belief", [1, "no", [], float("nan")])
+def test_run_episode__takes_no_other_belief_than_yes_or_no(belief):
+    def believing(play: Play) -> Routine:
+        yield from play.act("0")
+        return belief
+
+    with pytest.raises(AgentError, match="True, False or None"):
+        run_episode(CountdownEnv(), Scripted(believing), seed=0)
+
+
+def test_run_episode__refuses_an_action_that_is_no_text():
+    with pytest.raises(AgentError, match="to be text, got NoneType"):
+        run_episode(CountdownEnv(), lambda observation, info: None, seed=0)
+
+
+def test_run_episode__keeps_a_win_over_a_reset():
+    def greedy(play: Play) -> Routine:
+        try:
+            yield from play.act("win")
+        except EpisodeOver:
+            yield from play.reset()
+            yield from play.act("lose")
+        return None
+
+    episode = run_episode(LimitedEnv(5), Scripted(greedy), seed=0)
+    assert (episode.won, episode.reward, episode.ended, episode.trials) == (True, 1.0, "agent", 2)
+    assert episode.trace.parts == [0, 1, 2, 3]
+
+
+class PayingEnv(CountdownEnv):
+    """Pays at every step and never ends."""
+
+    def step(self, action: str):
+        return "go on", 0.01, False, False, {}
+
+
+def test_run_episode__takes_no_reward_for_a_win_where_only_a_bound_was_hit():
+    def acting(play: Play) -> Routine:
+        with play.sub("part", "executor", 1):
+            while True:
+                yield from play.act("0")
+
+    episode = run_episode(PayingEnv(), Scripted(acting), seed=0, max_steps=5)
+    assert (episode.ended, episode.belief, episode.trace.children[0].outcome) == ("max_steps", None, None)
+
+
+def test_run_episode__asking_too_much_after_the_end_does_not_change_how_it_ended():
+    def asking(play: Play) -> Routine:
+        try:
+            yield from play.act("win")
+        except EpisodeOver:
+            while True:
+                yield from play.ask("?")
+
+    assert run_episode(LimitedEnv(5), Scripted(asking), seed=0, model=Echo(), max_calls=3).ended == "terminated"

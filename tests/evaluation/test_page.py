@@ -238,7 +238,9 @@ def browser() -> Iterator[Any]:
         pytest.skip("needs the programs chromium (or google-chrome) and chromedriver on the PATH")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900"):
+    headless = ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900")
+    silent = ("no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
+    for argument in (*headless, *silent):
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))

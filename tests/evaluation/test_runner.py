@@ -13,6 +13,7 @@ import pytest
 
 from textcraft_gym import UnknownName
 from textcraft_gym.agents.agent import Completion, ModelError, Play, Routine
+from textcraft_gym.agents.models.simulated import SimulatedModel
 from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.runner import Config, evaluate, read_config, read_records
@@ -132,14 +133,14 @@ def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
     config = Config("TextCraft-v0", "test", "try_again", model="simulated:span=4", limit=12)
     assert evaluate(config, tmp_path / "one") == evaluate(config, tmp_path / "five", workers=5)
     assert json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
-    with pytest.raises(ValueError, match="1 worker"):
+    with pytest.raises(ValueError, match="workers of 1 or more"):
         evaluate(config, tmp_path / "none", workers=0)
 
 
 def test_evaluate__asks_planner_and_executor_of_different_models(tmp_path: Path):
     config = Config("TextCraft-v0", "test", "adapt", model="simulated:span=3", planner="simulated:span=1", limit=20)
-    (single, poor) = (evaluate(config, tmp_path / "poor"), evaluate(replace(config, planner=None), tmp_path / "one"))
-    assert sum(record["won"] for record in single) < sum(record["won"] for record in poor)
+    poor, good = evaluate(config, tmp_path / "poor"), evaluate(replace(config, planner=None), tmp_path / "good")
+    assert sum(record["won"] for record in poor) < sum(record["won"] for record in good)
 
 
 def test_evaluate__keeps_no_key_in_the_run_folder(tmp_path: Path):
@@ -179,11 +180,11 @@ def test_evaluate__records_whole_episodes_also_of_what_broke(tmp_path: Path):
 def test_evaluate__plays_with_prompts_of_a_folder_and_records_which(tmp_path: Path):
     prompts = tmp_path / "prompts" / "react"
     prompts.mkdir(parents=True)
-    (prompts / "textcraft.txt").write_text("{situation} {task}")
+    (prompts / "textcraft.txt").write_text("{situation} {task} {information}")
     config = Config("TextCraft-v0", "test", "react", prompts=str(tmp_path / "prompts"), limit=1)
     (record,) = evaluate(config, tmp_path / "run")
     assert record["calls"] == {"executor": 1}
-    (prompts / "textcraft.txt").write_text("{situation} {task}.")
+    (prompts / "textcraft.txt").write_text("{situation} {task}. {information}")
     with pytest.raises(RunError, match="prompts_sha256"):
         evaluate(config, tmp_path / "run")
     with pytest.raises(PromptError, match="holds no prompt of expert"):
@@ -272,3 +273,68 @@ def test_read_records__names_a_line_that_is_no_record(tmp_path: Path, line: str)
 def test_read_config__says_what_is_no_run_folder(tmp_path: Path):
     with pytest.raises(RunError, match="no run folder"):
         read_config(tmp_path)
+
+
+def test_evaluate__makes_an_error_of_a_record_that_cannot_be_written(tmp_path: Path):
+    class Odd:
+        def episode(self, play: Play) -> Routine:
+            play.node.tokens = object()
+            yield from play.act("inventory")
+            return False
+
+    records = evaluate(Config("TextCraft-v0", "dev", "odd", limit=2), tmp_path, agent=Odd())
+    assert all("cannot be written" in record["error"] for record in records)
+    assert lines(tmp_path) == records
+
+
+class Falsy:
+    """A model that is empty, as a list would be, and yet one."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def complete(self, prompt, **how):
+        return Completion("Task completed!")
+
+
+def test_evaluate__takes_a_model_for_one_even_if_it_is_empty(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "react", limit=3)
+    for name, model in (("one", Falsy()), ("roles", {"executor": Falsy()})):
+        records = evaluate(config, tmp_path / name, model=model)
+        assert [(record["belief"], record["won"]) for record in records] == [(True, False)] * 3
+        assert read_config(tmp_path / name)["model"] == "Falsy"
+
+
+def test_evaluate__names_every_model_that_it_was_given(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "reflexion", limit=1)
+    evaluate(config, tmp_path, model={"executor": Falsy(), "reflection": SimulatedModel(3)})
+    config_of_run = read_config(tmp_path)
+    assert (config_of_run["model"], config_of_run["planner"]) == ("Falsy", "reflection simulated:span=3")
+    assert "(simulated model)" in (tmp_path / "report.md").read_text()
+
+
+def test_evaluate__counts_what_errors_cost_also_when_they_are_played_again(tmp_path: Path):
+    class Costly:
+        broken = True
+        asked = 0
+
+        def complete(self, prompt, **how):
+            self.asked += 1
+            if self.broken and self.asked % 2 == 0:
+                raise ModelError("down")
+            return Completion("think: hm" if self.broken else "task failed!", {}, 1.0)
+
+    model = Costly()
+    config = Config("TextCraft-v0", "test", "react", limit=2)
+    assert all(record["error"] for record in evaluate(config, tmp_path, model=model))
+    model.broken = False
+    evaluate(config, tmp_path, model=model)
+    summary = json.loads((tmp_path / "summary.json").read_text())["all"]
+    assert (summary["episodes"], summary["cost"]) == (2, 4.0)
+
+
+@pytest.mark.parametrize("change", [{"limit": -3}, {"limit": 0}, {"seed": -1}])
+def test_evaluate__refuses_numbers_that_make_no_sense(tmp_path: Path, change: dict):
+    with pytest.raises(ValueError, match="or more"):
+        evaluate(replace(TEN, **change), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -61,3 +61,13 @@ def test_table__has_what_differs_by_depth_in_one_field(tmp_path: Path):
 
 def test_cell__names_a_folder_that_is_none_elsewhere():
     assert Cell("m:A", 3, "openai:x,base_url=http://h/v1").name == "m-A_d3_openai-x-base_url=http---h-v1"
+
+
+def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
+    model = "openai:m,base_url=http://user:secret@127.0.0.1:9/v1,api_key=secret,max_retries=0,timeout=1"
+    sweep(Config("TextCraft-v0", "test", "", limit=1), [Cell("expert", None, model)], tmp_path)
+    written = [str(file) for file in tmp_path.rglob("*")]
+    written += [file.read_text(encoding="utf-8") for file in tmp_path.rglob("*") if file.is_file()]
+    assert "secret" not in "".join(written)
+    with pytest.raises(ValueError, match="d_max"):
+        sweep(BASE, [Cell("adapt", 0, "simulated")], tmp_path)

@@ -52,6 +52,7 @@ def make_agent(
 
     Raises:
         UnknownName: If there is no such agent, or it does not take an argument.
+        ValueError: If its module cannot be imported, or an argument is missing.
     """
     found = _find(name)
     given = dict(args or {})
@@ -66,7 +67,12 @@ def make_agent(
             raise UnknownName(f"argument of {name}", key, [one for one in known if one not in ("playbook", "prompts")])
     offered = {"playbook": playbook, "prompts": prompts or Prompts()}
     construct: Any = found
-    agent: Agent = construct(**{key: value for key, value in offered.items() if key in known}, **given)
+    given |= {key: value for key, value in offered.items() if key in known}
+    try:
+        inspect.signature(found).bind(**given)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}") from error
+    agent: Agent = construct(**given)
     return agent
 
 
@@ -87,6 +93,11 @@ def _find(name: str) -> Any:
     if not colon:
         raise UnknownName("agent", name, [*AGENTS, "module:Class"])
     try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise UnknownName("agent", name, [*AGENTS, "module:Class"]) from error
+        held = vars(import_module(module))
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == module:
+            raise UnknownName("agent", name, [*AGENTS, "module:Class"]) from error
+        raise ValueError(f"{name}: {error}") from error
+    if attribute not in held:
+        raise UnknownName("agent", name, [f"{module}:{one}" for one in held if not one.startswith("_")])
+    return held[attribute]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeAlias
@@ -33,6 +34,9 @@ from textcraft_gym.errors import TextCraftGymError
 DEFAULT_MAX_STEPS = 100
 DEFAULT_MAX_CALLS = 1000
 MAX_REFUSALS = 1000
+MAX_ERROR, MAX_TRACEBACK = 2000, 20_000
+"""Characters that are kept of an error."""
+TOKENS = ("prompt_tokens", "completion_tokens")
 
 Policy: TypeAlias = Callable[[str, dict[str, Any]], str]
 """The simplest agent: a function of the last observation and info that returns an action."""
@@ -140,7 +144,7 @@ def run_episodes(
     max_steps: int | None = None,
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
-) -> Iterator[Episode]:
+) -> Generator[Episode, None, None]:
     """Play many episodes, as many at a time as there are environments, and yield each as it ends.
 
     Environments and agent run in this thread alone; only models are asked beside it, all episodes at once. What an
@@ -154,12 +158,15 @@ def run_episodes(
         model: As in ``run_episode``; it is asked from other threads.
         max_calls: As in ``run_episode``, for each episode.
     """
+    if not envs:
+        raise ValueError("expected one environment or more")
     limit = step_budget(envs[0], agent, max_steps)
     idle = list(envs)
     waiting = iter(jobs)
     asked, answered = SimpleQueue[Any](), SimpleQueue[Any]()
     # Daemons: an interrupted run does not wait for a slow server before it ends.
-    helpers = [threading.Thread(target=_serve, args=(asked, answered), daemon=True) for _ in envs[1:] and envs]
+    count = len(envs) if len(envs) > 1 else 0
+    helpers = [threading.Thread(target=_serve, args=(asked, answered), daemon=True) for _ in range(count)]
     for helper in helpers:
         helper.start()
     talking = 0
@@ -208,7 +215,7 @@ UnderWay: TypeAlias = Generator[Question, "Completion | Exception", None]
 
 
 def _complete(model: Model, request: Ask, sample: int) -> Completion | Exception:
-    """Ask a model; what it raises is an answer too."""
+    """Ask a model; what it raises is an answer too, even what would end a helper's thread without a word."""
     try:
         return model.complete(
             request.prompt,
@@ -217,8 +224,10 @@ def _complete(model: Model, request: Ask, sample: int) -> Completion | Exception
             temperature=request.temperature,
             sample=sample,
         )
-    except Exception as error:
-        return error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return error if isinstance(error, Exception) else ModelError(f"{type(error).__name__}: {error}")
 
 
 def _go_on(under_way: UnderWay, answer: Completion | Exception) -> Question | None:
@@ -268,8 +277,8 @@ class _Loop:
         except Exception as error:  # whatever an agent raises costs its episode, not the run
             self.failure = error
             self.episode.ended = "error"
-            self.episode.error = f"{type(error).__name__}: {error}"
-            self.episode.traceback = traceback.format_exc()
+            self.episode.error = f"{type(error).__name__}: {_words(error)}"[:MAX_ERROR]
+            self.episode.traceback = traceback.format_exc()[-MAX_TRACEBACK:]
 
     def run(self) -> UnderWay:
         first = self.begin()
@@ -286,6 +295,8 @@ class _Loop:
                 answer = yield from self.answer(request)
                 request = routine.throw(answer) if isinstance(answer, EpisodeOver) else routine.send(answer)
         except StopIteration as stop:
+            if stop.value is not None and type(stop.value) is not bool:
+                raise AgentError(f"expected episode() to return True, False or None, got {stop.value!r}") from None
             self.episode.belief = stop.value
         except EpisodeOver as over:
             self.episode.belief = True if over.won else None
@@ -305,17 +316,20 @@ class _Loop:
             return EpisodeOver(step) if self.over else step
         if isinstance(request, Reset):
             return self.again()
-        if isinstance(request, Ask):
+        if isinstance(request, Ask) and isinstance(request.role, str):
             return (yield from self.ask(request))
         raise AgentError(f"expected a request (Act, Ask or Reset), got {request!r}")
 
     def spent(self, request: Request) -> bool:
         """Tell whether a bound ends the episode; no reset refills what is spent."""
         if isinstance(request, Ask) and sum(self.episode.calls.values()) >= self.max_calls:
-            self.exhausted, self.episode.ended = True, "max_calls"
+            self.exhausted = True
+            self.episode.ended = self.episode.ended if self.over else "max_calls"
         return self.exhausted
 
     def act(self, text: str) -> Step:
+        if not isinstance(text, str):
+            raise AgentError(f"expected an action to be text, got {type(text).__name__}")
         if self.over:
             raise AgentError(f"the agent acted after the end of the episode: {text!r}")
         observation, reward, terminated, truncated, info = self.env.step(text)
@@ -356,7 +370,7 @@ class _Loop:
     def ask(self, request: Ask) -> Generator[Question, Completion | Exception, Completion]:
         model = self.model
         if isinstance(model, Mapping):
-            model = model.get(request.role) or model.get("executor")
+            model = model.get(request.role, model.get("executor"))
         if model is None:
             raise AgentError(f"the agent asked the {request.role} model, and this run has none")
         calls, tokens, node = self.episode.calls, self.episode.tokens, self.play.node
@@ -367,12 +381,10 @@ class _Loop:
         completion = yield model, request, self.sample(request)
         if isinstance(completion, Exception):
             raise completion
-        if not isinstance(completion, Completion):
-            raise ModelError(f"expected a model to answer with a Completion, got {type(completion).__name__}")
-        for kind, count in completion.usage.items():
+        for kind, count in _usage(completion).items():
             tokens[kind] = tokens.get(kind, 0) + count
-        node.tokens += sum(completion.usage.values())
-        self.episode.cost += completion.cost
+            node.tokens += count
+        self.episode.cost += float(completion.cost)
         return completion
 
     def sample(self, request: Ask) -> int:
@@ -385,6 +397,25 @@ class _Loop:
     def see(self, info: Mapping[str, Any]) -> None:
         if "won" in info:
             self.episode.won = bool(self.episode.won or info["won"])
+
+
+def _usage(completion: Any) -> dict[str, int]:
+    """Return the tokens of a completion, the kinds that are documented; anything else a model answers is its error."""
+    if not isinstance(completion, Completion):
+        raise ModelError(f"expected a model to answer with a Completion, got {type(completion).__name__}")
+    if not isinstance(completion.text, str) or not math.isfinite(completion.cost):
+        raise ModelError(f"expected a completion of text at a finite cost, got {completion!r}"[:MAX_ERROR])
+    try:
+        return {kind: int(completion.usage[kind]) for kind in TOKENS if kind in completion.usage}
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"expected numbers of tokens, got {completion.usage!r}"[:MAX_ERROR]) from error
+
+
+def _words(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception of foreign code that cannot even be shown
+        return "its words cannot be shown"
 
 
 def _follow(policy: Policy, play: Play) -> Routine:

@@ -94,7 +94,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
         steps_over_optimal=fmean(ratios) if ratios else None,
         calls={role: fmean(record["calls"].get(role, 0) for record in played) for role in roles},
         tokens=fmean(sum(record["tokens"].values()) for record in played) if played else None,
-        cost=sum(record["cost"] for record in records),
+        cost=sum(record["cost"] + record.get("spent_before", 0.0) for record in records),
         k_max=fmean(record["k_max"] for record in played) if played else None,
         claimed=len(claimed),
         rightly_claimed=sum(record["won"] for record in claimed),

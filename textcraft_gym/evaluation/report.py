@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -16,7 +17,7 @@ Rows: TypeAlias = list[tuple[str, ...]]
 
 def is_simulated(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a simulated model took part: an agent that asks none has a model in its config all the same."""
-    named = any(str(config.get(key)).startswith("simulated") for key in ("model", "planner"))
+    named = any(re.search(r"(?:^|[ .])simulated(?::|$)", str(config.get(key))) for key in ("model", "planner"))
     return named and any(sum(record["calls"].values()) for record in records)
 
 

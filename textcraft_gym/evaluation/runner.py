@@ -12,6 +12,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -100,13 +101,17 @@ def evaluate(
         UnknownName: For an unknown agent, split, environment or argument of these.
         ModelError, PromptError: If the models or the prompts cannot be had.
     """
-    if workers < 1:
-        raise ValueError(f"expected 1 worker or more, got {workers}")
+    limit = 1 if config.limit is None else config.limit
+    for name, number, least in (("workers", workers, 1), ("limit", limit, 1), ("seed", config.seed, 0)):
+        if number < least:
+            raise ValueError(f"expected {name} of {least} or more, got {number}")
     prompts = Prompts(config.prompts)
-    player = agent or _player(config, prompts)
-    if model:
-        config = _naming(config, model)
-    models = model or _models(config, cassette, replay_only)
+    player = _player(config, prompts) if agent is None else agent
+    if model is None:
+        models = _models(config, cassette, replay_only)
+    else:
+        models = dict(model) if isinstance(model, Mapping) else {"executor": model}
+        config = _naming(config, models)
     envs = _envs(config, workers, getattr(player, "env_args", {}))
     tasks: tuple[Task, ...] = envs[0].get_wrapper_attr("tasks")[: config.limit]
     folder = Path(out)
@@ -123,14 +128,15 @@ def evaluate(
         model=models,
         max_calls=config.max_calls,
     )
-    with (folder / "episodes.jsonl").open("a", encoding="utf-8", newline="\n") as file:
-        for episode in episodes:
-            record = _record(missing[str(episode.task)], episode)
-            file.write(json.dumps(record) + "\n")
+    with ExitStack() as stack:
+        file = stack.enter_context((folder / "episodes.jsonl").open("a", encoding="utf-8", newline="\n"))
+        for env in envs:
+            stack.callback(env.close)
+        for episode in stack.enter_context(closing(episodes)):
+            record, line = _record(missing[str(episode.task)], episode)
+            file.write(line + "\n")
             file.flush()
             on_episode(record)
-    for env in envs:
-        env.close()
     written = {record["task"]: record for record in read_records(folder)}
     records = [written[task.id] for task in tasks]
     _close(folder, records)
@@ -139,6 +145,8 @@ def evaluate(
 
 def read_records(folder: str | Path) -> list[Record]:
     """Return the records of a run folder, the later of two for the same task; none if it has none yet.
+
+    Where earlier ones broke, ``spent_before`` is what they cost.
 
     Raises:
         RunError: If a line is no record; an unfinished last line is left out.
@@ -151,6 +159,9 @@ def read_records(folder: str | Path) -> list[Record]:
     for number, line in enumerate(written[: written.rfind(b"\n") + 1].splitlines(), 1):
         try:
             record = json.loads(line)
+            broken = records.get(record["task"])
+            if broken and broken.get("error"):  # what was paid before it broke stays paid
+                record["spent_before"] = broken["cost"] + broken.get("spent_before", 0.0)
             records[record["task"]] = record
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{file}:{number}: not an episode record") from error
@@ -181,11 +192,11 @@ def _player(config: Config, prompts: Prompts) -> Agent | Policy:
     return player
 
 
-def _naming(config: Config, model: Model | Mapping[str, Model]) -> Config:
+def _naming(config: Config, models: Mapping[str, Model]) -> Config:
     """Return a config that names the models that were given, so that no one's numbers go under another's name."""
-    given = dict(model) if isinstance(model, Mapping) else {"executor": model}
-    names = {role: str(getattr(one, "name", type(one).__name__)) for role, one in given.items()}
-    return replace(config, model=names.get("executor", "none"), planner=names.get("planner"))
+    names = {role: str(getattr(one, "name", type(one).__name__)) for role, one in models.items()}
+    others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
+    return replace(config, model=names.get("executor", "none"), planner=", ".join(others) or None)
 
 
 def _models(config: Config, cassette: str | Path | None, replay_only: bool) -> dict[str, Model]:
@@ -241,9 +252,16 @@ def _drop_unfinished_line(file: Path) -> None:
             os.truncate(file, end)
 
 
-def _record(task: Task, episode: Episode) -> Record:
+def _record(task: Task, episode: Episode) -> tuple[Record, str]:
+    """Return the record of an episode and its line; one that cannot be written is the record of an error."""
     about = {"task": task.id, "depth": task.depth, "optimal_length": task.optimal_length}
-    return {**about, **asdict(episode), "won": bool(episode.won)}
+    try:
+        record = {**about, **asdict(episode), "won": bool(episode.won)}
+        return record, json.dumps(record, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        broken = Episode(task.id, episode.seed, ended="error", error=f"its record cannot be written: {error}"[:2000])
+        record = {**about, **asdict(broken), "won": False}
+        return record, json.dumps(record)
 
 
 def _close(folder: Path, records: list[Record]) -> None:

@@ -34,7 +34,7 @@ class Cell:
     @property
     def name(self) -> str:
         """The folder of the run."""
-        parts = [self.agent, *([f"d{self.d_max}"] if self.d_max else []), without_key(self.model)]
+        parts = [self.agent, *([] if self.d_max is None else [f"d{self.d_max}"]), without_key(self.model)]
         return "_".join(re.sub(r"[^\w.=]", "-", part) for part in parts)
 
 
@@ -71,7 +71,7 @@ def sweep(
     """
     found = {}
     for cell in cells:
-        args = base.agent_args | ({"d_max": cell.d_max} if cell.d_max else {})
+        args = base.agent_args | ({} if cell.d_max is None else {"d_max": cell.d_max})
         config = replace(base, agent=cell.agent, agent_args=args, model=cell.model)
         found[cell] = summarise_by_depth(play(config, Path(out) / cell.name, workers=workers))
     headings, *rows = table(found)
@@ -92,8 +92,8 @@ def table(found: Found) -> Rows:
         rows.append(
             (
                 cell.agent,
-                str(cell.d_max or "-"),
-                cell.model,
+                "-" if cell.d_max is None else str(cell.d_max),
+                without_key(cell.model),
                 str(whole.episodes),
                 number(whole.rate, 100),
                 f"{100 * whole.low:.1f}-{100 * whole.high:.1f}",
@@ -113,13 +113,14 @@ def tidy(found: Found) -> list[dict[str, str]]:
         for depth, summary in by_depth.items():
             values = {**asdict(summary), "calls": sum(summary.calls.values())}
             values |= {"precision": summary.precision, "recall": summary.recall}
-            about = {"agent": cell.agent, "d_max": str(cell.d_max or ""), "model": cell.model, "depth": depth}
+            d_max = "" if cell.d_max is None else str(cell.d_max)
+            about = {"agent": cell.agent, "d_max": d_max, "model": without_key(cell.model), "depth": depth}
             rows.append(about | {name: "" if value is None else f"{value:.6g}" for name, value in values.items()})
     return rows
 
 
 def _depths(found: Found) -> list[str]:
-    return sorted({depth for by_depth in found.values() for depth in by_depth} - {"all"})
+    return sorted({depth for by_depth in found.values() for depth in by_depth} - {"all"}, key=int)
 
 
 def _csv(rows: list[dict[str, str]]) -> str:

@@ -21,7 +21,7 @@ _WANT = re.compile(r"(?:craft|get) (?:([0-9]{1,9}) )?(.+?)(?: using .*)?")
 _GOAL = re.compile(r"^Goal: (.+)\.$", re.MULTILINE)
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
 _INVENTORY = re.compile(r"^Inventory: (.*)$", re.MULTILINE)
-_HELD = re.compile(r"\[(.+?)\] \(([0-9]{1,9})\)")
+_HELD = re.compile(r"\[([^\]]+)\] \(([0-9]{1,9})\)")
 _OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (craft [0-9]{1,9} .+? using .+), [0-9]+ times, [0-9]+ in mind$")
 _GOT = re.compile(r"^Got ([0-9]{1,9}) (.+)$")
 _CRAFTED = re.compile(r"^Crafted ([0-9]{1,9}) (?:[^:]+:)?(.+)$")
@@ -105,7 +105,7 @@ def answer(prompt: str, span: int, chance: random.Random | None) -> str:
     if asked.startswith("Reflection"):
         mind.look_back(turns)
         return mind.reflect(page.goal)
-    return mind.plan(page.goal, in_full="full" in asked)
+    return mind.plan(page.goal, in_full="in full" in asked)
 
 
 @lru_cache(maxsize=256)
@@ -185,8 +185,8 @@ class Mind:
     def plan(self, goal: Want, *, in_full: bool) -> str:
         """Return a plan one level down, or one as full as can be kept in mind."""
         steps = self._divide(goal)
-        if len(in_mind(step.things for step in steps)) > self.span:
-            return too_much(in_mind(step.things for step in steps), self.span)
+        if complaint := too_much((step.things for step in steps), self.span):
+            return complaint
         while in_full and (fuller := self._fuller(steps)):
             steps = fuller
         order = " AND ".join(f"Step {number}" for number in range(1, len(steps) + 1))
@@ -198,10 +198,9 @@ class Mind:
         steps: list[Step] = []
         for want in self._agenda(goal):
             steps += self._divide(want) if want.item == failed.item else [Step(want)]
-        things = in_mind(step.things for step in steps)
         said = f"I did not get to {failed.amount} {failed.item}."
-        if len(things) > self.span:
-            return f"{said} {too_much(things, self.span)}"
+        if complaint := too_much((step.things for step in steps), self.span):
+            return f"{said} {complaint}"
         return f"{said} New plan:\n{self._numbered(steps)}"
 
     def _agenda(self, goal: Want) -> list[Want]:
@@ -223,11 +222,11 @@ class Mind:
         recipe = self._choose(want)
         if recipe is None:
             return f"get {want.amount} {want.item}"
-        things = in_mind([*(line.things for line in self.open), Line(want.amount, recipe).things])
-        if len(things) > self.span:
-            return too_much(things, self.span)
+        lines = [*(line.things for line in self.open), Line(want.amount, recipe).things]
+        if complaint := too_much(lines, self.span):
+            return complaint
         times = recipe.times(want.amount)
-        return f"think: for {want.amount} {want.item} I {recipe}, {times} times, {len(things)} in mind"
+        return f"think: for {want.amount} {want.item} I {recipe}, {times} times, {len(in_mind(lines))} in mind"
 
     def _choose(self, want: Want) -> Recipe | None:
         """Return a recipe for an item, each kind in it replaced by a member; None if no command makes it.
@@ -291,7 +290,7 @@ class Mind:
         for place, step in enumerate(steps):
             if step.want.item in self.page.recipes and step.want.item not in divided:
                 fuller = [*steps[:place], *self._divide(step.want), *steps[place + 1 :]]
-                if len(in_mind(step.things for step in fuller)) <= self.span:
+                if not too_much((step.things for step in fuller), self.span):
                     return fuller if fuller != steps else None
         return None
 

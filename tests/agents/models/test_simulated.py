@@ -155,9 +155,8 @@ def test_simulated__reflects_by_dividing_the_step_that_failed():
 
 
 def test_simulated__draws_only_where_it_is_asked_to():
-    choices = {turn(temperature=0.7, sample=sample) for sample in range(40)}
-    assert len(choices) == 2  # two kinds of planks are listed
-    assert turn() in choices
+    assert len({turn(temperature=0.7, sample=sample) for sample in range(40)}) == 2  # two kinds of planks are listed
+    assert len({turn(temperature=0.0, sample=sample) for sample in range(40)}) == 1
 
 
 def test_simulated__reads_a_dialogue_as_it_reads_a_text():
@@ -254,3 +253,34 @@ def test_simulated__sees_nothing_but_the_prompt():
     assert len(Recording.asked) > 10
     for prompt, how, completion in reversed(Recording.asked):
         assert SimulatedModel(3).complete(prompt, **how) == completion
+
+
+def test_simulated__reflects_no_more_than_it_can_keep_in_mind():
+    prompt = Prompts().of("reflexion", "textcraft", needs=("transcript",))
+    asked = prompt.fill(situation=SITUATION, task="craft bookshelf", information="", transcript="> task failed!")
+    assert "3 things to keep in mind, and I keep 2" in complete(asked, span=2)
+    assert "Step 3" in complete(asked, span=3)
+
+
+def test_simulated__writes_no_more_tokens_than_it_may():
+    assert len(plan("adapt", max_tokens=5)) == 20
+
+
+def test_simulated__takes_the_command_that_needs_the_least_and_never_goes_round():
+    situation = "Crafting commands:\ncraft 1 a using 1 b\ncraft 1 a using 1 c\ncraft 1 b using 1 a\ncraft 1 d using 1 b"
+    prompt = Prompts().of("react", "textcraft")
+    assert "craft 1 a using 1 c" in complete(prompt.fill(situation=situation, task="craft a", information=""))
+    first = complete(prompt.fill(situation=situation, task="craft d", information=""))
+    asked = prompt.fill(situation=situation, task="craft d", information="") + f" {first}\nOK.\n>"
+    second = complete(asked)
+    assert second.startswith("think: for 1 b I craft 1 b using 1 a")
+    third = complete(f"{asked} {second}\nOK.\n>")
+    assert third.startswith("think: for 1 a I craft 1 a using 1 c")
+
+
+def test_simulated__looks_once_and_then_goes_on():
+    held = "Inventory: [oak planks] (6) [book] (3) "
+    opened = turn(information=held)
+    craft = ("craft 1 bookshelf using 6 oak planks, 3 book", "Could not find enough items to craft minecraft:bookshelf")
+    looked = (opened, "OK.", *craft, "inventory", "Inventory: [oak planks] (6) [book] (3) ", *craft)
+    assert turn(*looked, information=held).startswith("task failed!")

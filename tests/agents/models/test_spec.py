@@ -105,8 +105,10 @@ def test_make_model__records_and_replays_without_server_or_key(tmp_path: Path, m
         spec = f"openai:llama,base_url={server.url},api_key=k,max_retries=0"
         assert ask(make_model(spec, cassette=tape), "p") == "get 1 log"
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert ask(make_model("openai:llama", cassette=tape, replay_only=True), "p") == "get 1 log"
-    with pytest.raises(ModelError, match="holds no answer"):
-        ask(make_model("openai:llama", cassette=tape, replay_only=True), "another")
+    same = f"openai:llama,base_url={server.url},price=1/2"
+    assert ask(make_model(same, cassette=tape, replay_only=True), "p") == "get 1 log"
+    for spec, prompt in ((same, "another"), (f"{same},endpoint=completion", "p"), ("openai:llama", "p")):
+        with pytest.raises(ModelError, match="holds no answer"):
+            ask(make_model(spec, cassette=tape, replay_only=True), prompt)
     with pytest.raises(ModelError, match="name the cassette"):
         make_model("openai:llama", replay_only=True)
