@@ -521,16 +521,16 @@ def test_run_episodes__ends_its_helpers_and_agents_when_it_is_left():
         finally:
             closed.append(True)
 
-    before = threading.active_count()
+    before = set(threading.enumerate())
     jobs = [(None, seed) for seed in range(50)]
     under_way = run_episodes([CountdownEnv(1) for _ in range(4)], Scripted(tidy), jobs, model=Echo())
     next(under_way)
-    assert threading.active_count() == before + 4
+    helpers = set(threading.enumerate()) - before
+    assert len(helpers) == 4
     under_way.close()
-    deadline = time.monotonic() + 10
-    while threading.active_count() > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threading.active_count() == before
+    for helper in helpers:
+        helper.join(timeout=10)
+        assert not helper.is_alive()
     assert 1 <= len(closed) < 50
 
 
