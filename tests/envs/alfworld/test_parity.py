@@ -1,0 +1,79 @@
+"""Byte for byte the real engine's: against TextWorld where it is installed, and against traces of it everywhere.
+
+``REGENERATE_GOLDEN=1 pytest tests/envs/alfworld/test_parity.py`` has TextWorld play the traces anew.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.envs.alfworld.judge import OFFICIAL, Native, TextWorld, walk
+from textcraft_gym.envs.alfworld.expert import expert_plan
+from textcraft_gym.envs.alfworld.export import export_game
+from textcraft_gym.envs.alfworld.game import Game
+from textcraft_gym.envs.alfworld.generator import Difficulty, generate, make_id
+from textcraft_gym.envs.alfworld.problem import TASK_TYPES
+
+GOLDEN = Path(__file__).parent / "golden"
+missing = [name for name in ("textworld", "alfworld") if importlib.util.find_spec(name) is None]
+needs_textworld = pytest.mark.skipif(bool(missing), reason=f"needs the packages {missing}")
+OFFICIAL_GAMES = sorted(OFFICIAL.rglob("game.tw-pddl"))
+PLANS = dict(zip(TASK_TYPES, (3, 310, 5, 8, 12, 205), strict=True))
+STEPS = 60
+
+
+def made(task_type: str, folder: Path, trial: int = 1) -> Path:
+    task_id = make_id(task_type, PLANS[task_type], trial, Difficulty(receptacles=14, distractors=12, hidden=60))
+    problem = generate(task_id)
+    game = Game(problem)
+    return export_game(problem, task_id, folder, expert_plan(game, game.first) or [])
+
+
+@needs_textworld
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("task_type", TASK_TYPES)
+def test_native__answers_as_textworld_on_made_games(task_type: str, tmp_path: Path):
+    file = made(task_type, tmp_path)
+    compared = 0
+    for real, native in walk(file if file.name == "game.tw-pddl" else next(tmp_path.rglob("game.tw-pddl")), STEPS):
+        assert native == real
+        compared += 1
+    assert compared == STEPS + 1
+
+
+@needs_textworld
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(not OFFICIAL_GAMES, reason="needs official games beside the project")
+@pytest.mark.parametrize("file", OFFICIAL_GAMES, ids=lambda file: file.parts[-3])
+def test_native__answers_as_textworld_on_official_games(file: Path):
+    wins = 0
+    for real, native in walk(file, STEPS):
+        assert native == real
+        wins += native.won
+    assert wins
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("task_type", TASK_TYPES)
+def test_native__answers_as_textworld_did(task_type: str, tmp_path: Path):
+    golden = GOLDEN / f"{task_type}.json"
+    if os.environ.get("REGENERATE_GOLDEN"):
+        made(task_type, tmp_path)
+        file = next(tmp_path.rglob("game.tw-pddl"))
+        records = [real for real, _ in walk(file, STEPS, seed=1)]
+        first = TextWorld(file).begin()
+        trace = {"task": str(file.parent.relative_to(tmp_path)), "opening": first.feedback, "turns": []}
+        trace["turns"] = [[one.command, one.feedback, len(one.commands), one.reward, one.won] for one in records[1:]]
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(json.dumps(trace, indent=0) + "\n", encoding="utf-8", newline="\n")
+    trace = json.loads(golden.read_text(encoding="utf-8"))
+    native = Native(Game(generate(trace["task"])))
+    assert native.begin().feedback == trace["opening"]
+    for command, feedback, count, reward, won in trace["turns"]:
+        record = native.play(command)
+        assert (record.feedback, len(record.commands), record.reward, record.won) == (feedback, count, reward, won)

@@ -1,0 +1,1 @@
+"""ALFWorld: households of text, after TextWorld's engine."""

@@ -1,0 +1,152 @@
+"""ALFWorld as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.error import ResetNeeded
+
+from textcraft_gym.envs.alfworld.expert import expert_plan
+from textcraft_gym.envs.alfworld.game import Dialect, State
+from textcraft_gym.envs.alfworld.generator import Difficulty
+from textcraft_gym.envs.alfworld.reasons import reason
+from textcraft_gym.envs.alfworld.rules import apply, moves, opening
+from textcraft_gym.envs.alfworld.tasks import Games, Task, select
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.spaces import AnyText
+
+DIALECTS = ("move", "put")
+
+
+class ALFWorldEnv(gym.Env[str, str]):
+    """Do a task in a household of text: find things, clean, heat, cool, light and put them where they are asked for.
+
+    **Actions** (any string; what is none of these, or cannot be done now, answers ``Nothing happens.``): ``look``,
+    ``inventory``, ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``, ``move O to R`` (``put O in/on R``
+    in the dialect ``put``), ``clean|heat|cool O with R``, ``use O``, ``slice O with O``, ``examine R``, ``examine O``.
+    Things are named with their number: ``fridge 1``.
+
+    **Observation**: text, byte for byte that of TextWorld's engine with the official grammar.
+
+    **Reward**: 1 for reaching the goal, else 0.
+
+    **Episode end**: terminates when the goal holds, and a step after that raises ``gymnasium.error.ResetNeeded``.
+    Registered with the official limit of 50 steps.
+
+    **Info**: ``task`` (``<task>/<trial>``), ``task_type``, ``gamefile``, ``won`` (bool); after a command that did
+    nothing ``invalid_reason``, one of ``reasons.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str)
+    if asked for. The plan is empty where no way leads to the goal any more: some official games let one pick up what
+    fits nowhere.
+
+    **Reset options**: ``{"task": id}`` plays that task. Otherwise the seed draws one.
+
+    Args:
+        split: ``valid_seen`` (the default), ``valid_unseen``, ``train`` or ``all``; ``dev`` is ADaPT's, ten of each
+            type of ``valid_seen``.
+        games: ``generated`` (the default, whatever the machine holds), ``official`` (in ``$ALFWORLD_DATA``, by default
+            ``~/.cache/alfworld``), or a folder of games.
+        task_types: Play only tasks of these types.
+        receptacles: How many receptacles a generated household has, 8 to 60; by default as many as such rooms have.
+        distractors: How many objects it has besides those of the task, 0 to 100; by default about as many as ALFRED's.
+        hidden: How likely each object of the task begins in something closed, in per cent.
+        dialect: ``move`` as the official engine says since version 0.4, ``put`` as it said before.
+        admissible: Whether info lists the commands that can be played.
+        expert: Whether info holds a short plan from here.
+        render_mode: ``ansi`` renders the last action and its answer.
+
+    Raises:
+        UnknownName: For a split, task, type or dialect that does not exist; it lists what does.
+        GameError: If the folder is none, or holds no game that can be played; it lists what is wrong with them.
+
+    **Ids**: ``ALFWorld-v0``.
+
+    **Source**: Shridhar et al., ALFWorld: Aligning Text and Embodied Environments for Interactive Learning, 2021.
+
+    **Versions**: v0.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(
+        self,
+        split: str = "valid_seen",
+        *,
+        games: str | Path = "generated",
+        task_types: Sequence[str] | None = None,
+        receptacles: int | None = None,
+        distractors: int | None = None,
+        hidden: int = Difficulty().hidden,
+        dialect: Dialect = "move",
+        admissible: bool = False,
+        expert: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        if dialect not in DIALECTS:
+            raise UnknownName("dialect", dialect, DIALECTS)
+        self.games = Games(games, split, Difficulty(receptacles, distractors, hidden))
+        self.tasks = select(self.games.tasks, task_types)
+        if not self.tasks:
+            wrong = "".join(f"\n{one}" for one in self.games.skipped)
+            raise ValueError(f"split {split!r} of {games} has no game of these types that can be played{wrong}")
+        self.dialect: Dialect = dialect
+        self.admissible = admissible
+        self.expert = expert
+        self.render_mode = render_mode
+        self.observation_space = AnyText()
+        self.action_space = AnyText()
+        self._over = True
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the split's games: runs with the same one play the same."""
+        return self.games.fingerprint
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
+        super().reset(seed=seed)
+        word = int(self.np_random.bit_generator.random_raw())
+        self.task = self._chosen(options or {}) or self.tasks[word % len(self.tasks)]
+        self.game = self.task.game(self.dialect)
+        self._state: State = self.game.first
+        self._over = False
+        self._said = opening(self.game)
+        return self._said, self._info()
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play one command."""
+        if self._over:
+            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
+        before = self._state
+        self._state, answer = apply(self.game, before, action)
+        self._over = self._state.won
+        info = self._info()
+        if answer == "Nothing happens.":
+            info["invalid_reason"] = reason(self.game, before, action)
+        self._said = f"> {action}\n{answer}"
+        return answer, float(self._over), self._over, False, info
+
+    def render(self) -> str | None:
+        """Return the last action and its answer, or the opening."""
+        return self._said if self.render_mode == "ansi" else None
+
+    def _chosen(self, options: dict[str, Any]) -> Task | None:
+        for key in options:
+            if key != "task":
+                raise UnknownName("reset option", key, ["task"])
+        return self.games.find(options["task"]) if "task" in options else None
+
+    def _info(self) -> dict[str, Any]:
+        info: dict[str, Any] = {
+            "task": self.task.id,
+            "task_type": self.task.task_type,
+            "gamefile": str(self.task.file or self.task.id),
+            "won": self._state.won,
+        }
+        if self.admissible:
+            info["admissible_commands"] = list(moves(self.game, self._state).commands)
+        if self.expert:
+            info["expert_plan"] = expert_plan(self.game, self._state) or []
+        return info

@@ -1,0 +1,121 @@
+"""Games of our own as files that ALFWorld's loader and TextWorld play.
+
+What makes a file playable there and is not ours to copy (the domain and the grammar) is read from the installed
+package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from textcraft_gym.envs.alfworld.problem import TASK, GameError, Problem, goal_form
+
+
+class Logic(NamedTuple):
+    """ALFWorld's domain in PDDL and its grammar of texts, which are the same in every game."""
+
+    domain: str
+    grammar: str
+
+
+def write_problem(problem: Problem, name: str) -> str:
+    """Return a problem in PDDL; read again, it is the same. ``name`` is its name in the file, one word."""
+    declared = groupby(problem.things.items(), key=lambda thing: thing[1])
+    objects = [f"{' '.join(thing for thing, _ in things)} - {sort}" for sort, things in declared]
+    facts = [f"({' '.join(fact)})" for fact in problem.facts]
+    lines = [
+        f"(define (problem {name})",
+        "(:domain alfred)",
+        "(:objects",
+        *objects,
+        ")",
+        "(:init",
+        *facts,
+        ")",
+        f"(:goal {goal_form(problem.goal)})",
+        ")",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def export_game(problem: Problem, task_id: str, folder: Path, walkthrough: Sequence[str]) -> Path:
+    """Write ``<folder>/<task_id>/game.tw-pddl`` and beside it the ``traj_data.json`` without which the loader skips it.
+
+    Args:
+        problem: What to write.
+        task_id: ``<task>/<trial>``.
+        folder: What ALFWorld's configuration calls the data path of a split.
+        walkthrough: Commands that win the game.
+
+    Returns:
+        The game file.
+
+    Raises:
+        GameError: If ``alfworld`` is not installed, or the loader would pass over a game of this id.
+    """
+    _check_id(task_id)
+    logic = installed_logic()
+    game = {
+        "pddl_domain": logic.domain,
+        "grammar": TASK.sub(lambda _: f"Your task is to: {problem.task}", logic.grammar),
+        "pddl_problem": write_problem(problem, f"plan_{task_id.rpartition('/')[2]}"),
+        "solvable": True,
+        "walkthrough": list(walkthrough),
+    }
+    file = folder / task_id / "game.tw-pddl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    _write_json(file.with_name("traj_data.json"), _trajectory(problem, task_id))
+    _write_json(file, game)
+    return file
+
+
+@lru_cache(maxsize=1)
+def installed_logic() -> Logic:
+    """Return the domain and the grammar of the installed package ``alfworld``, which is not imported for it.
+
+    Raises:
+        GameError: If it is not installed or lacks them.
+    """
+    found = find_spec("alfworld")
+    if found is None or not found.submodule_search_locations:
+        raise GameError('game files are made with the package alfworld: pip install "textcraft-gym[alfworld]"')
+    data = Path(found.submodule_search_locations[0]) / "data"
+    try:
+        return Logic(*((data / f"alfred.{kind}").read_text(encoding="utf-8") for kind in ("pddl", "twl2")))
+    except OSError as error:
+        raise GameError(f"the installed package alfworld lacks its domain or its grammar: {error}") from error
+
+
+def _check_id(task_id: str) -> None:
+    task, slash, trial = task_id.partition("/")
+    if not slash or not task or not trial or "/" in trial or ".." in (task, trial):
+        raise GameError(f"expected an id <task>/<trial>, got {task_id!r}")
+    for word in ("movable", "Sliced"):
+        if word in task_id:
+            raise GameError(f"{task_id}: ALFWorld's loader passes over folders with {word} in their names")
+
+
+def _trajectory(problem: Problem, task_id: str) -> dict[str, Any]:
+    otype, target = (name.removesuffix("Type") for name in problem.goal[1:])
+    lit = problem.goal.task_type == "look_at_obj_in_light"
+    return {
+        "task_id": task_id.rpartition("/")[2],
+        "task_type": problem.goal.task_type,
+        "pddl_params": {
+            "object_target": otype,
+            "object_sliced": False,
+            "parent_target": "" if lit else target,
+            "toggle_target": target if lit else "",
+            "mrecep_target": "",
+        },
+    }
+
+
+def _write_json(file: Path, value: dict[str, Any]) -> None:
+    file.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,252 @@
+"""What a game says: things, facts, the goal and the sentence of the task; read from a game file and written to one.
+
+A game file is JSON. Of its parts, the domain and the grammar (less the sentence of the task) are one and the same in
+every official game, and the engine knows what they say; a file with others is refused. The problem is what differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from textcraft_gym.errors import TextCraftGymError
+
+KNOWN_DOMAINS = frozenset(
+    {
+        "0af55e7f92d12b09d28515aa730e4d03fddd17228ef1fd7b18a3ee8ba49b27b9",  # in the official games
+        "f1473041ed01da514de1f87adfd7ef0804862361f83ccf63c75e43633b0eb280",  # in the package alfworld 0.4.2
+    }
+)
+KNOWN_GRAMMARS = frozenset(
+    {
+        "063d42f07581dbed3b4f655bae25e0af94fd0e062f9eae0f6f63037ecd5177e6",
+        "93119b93cd2872a8057ed9a13f40891d21ee1be4d95a6dc2f8fe36b55630e652",
+    }
+)
+"""SHA-256 of what the engine was written for: of the grammar, with the sentence of the task taken out."""
+TASK = re.compile(r'Your task is to: [^"]*')
+
+SORTS = ("agent", "location", "receptacle", "object", "rtype", "otype")
+PREDICATES: dict[str, tuple[str, ...]] = {
+    "atLocation": ("agent", "location"),
+    "canContain": ("rtype", "otype"),
+    "cleanable": ("object",),
+    "coolable": ("object",),
+    "heatable": ("object",),
+    "inReceptacle": ("object", "receptacle"),
+    "inReceptacleObject": ("object", "object"),
+    "isClean": ("object",),
+    "isCool": ("object",),
+    "isHot": ("object",),
+    "isOn": ("object",),
+    "isReceptacleObject": ("object",),
+    "isSliced": ("object",),
+    "isToggled": ("object",),
+    "objectAtLocation": ("object", "location"),
+    "objectType": ("object", "otype"),
+    "openable": ("receptacle",),
+    "opened": ("receptacle",),
+    "pickupable": ("object",),
+    "receptacleAtLocation": ("receptacle", "location"),
+    "receptacleType": ("receptacle", "rtype"),
+    "sliceable": ("object",),
+    "toggleable": ("object",),
+}
+"""The predicates of the domain that the rules or the texts ask for, and what they hold of."""
+
+TASK_TYPES = (
+    "pick_and_place_simple",
+    "look_at_obj_in_light",
+    "pick_clean_then_place_in_recep",
+    "pick_heat_then_place_in_recep",
+    "pick_cool_then_place_in_recep",
+    "pick_two_obj_and_place",
+)
+
+
+class GameError(TextCraftGymError, ValueError):
+    """A game that cannot be read or played; the message names the file and what is wrong."""
+
+
+class Goal(NamedTuple):
+    """What is to be brought about.
+
+    Attributes:
+        task_type: One of ``TASK_TYPES``.
+        otype: The type of object, ``BookType``.
+        target: The type of receptacle to put it in, or of lamp to hold it under.
+    """
+
+    task_type: str
+    otype: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A household and what to do in it.
+
+    Attributes:
+        things: The sort of each id, in the order of declaration.
+        facts: The facts at the beginning, each a predicate and ids, in their order; some stand twice.
+        goal: What is to be brought about.
+        task: The sentence that tells it, without ``Your task is to: ``.
+    """
+
+    things: dict[str, str]
+    facts: tuple[tuple[str, ...], ...]
+    goal: Goal
+    task: str
+
+
+def read_game(file: Path) -> Problem:
+    """Read an official ``game.tw-pddl``.
+
+    Raises:
+        GameError: If it is cut off, is of another domain or grammar, or its problem cannot be read.
+    """
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        domain, grammar, text = (data[key] for key in ("pddl_domain", "grammar", "pddl_problem"))
+        told = TASK.search(grammar)
+        known = _sha256(domain) in KNOWN_DOMAINS and _sha256(TASK.sub("", grammar)) in KNOWN_GRAMMARS
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise GameError(f"{file}: not a game file: {type(error).__name__}: {error}") from error
+    if not known or not told:
+        raise GameError(f"{file}: its domain or its grammar is of a version that is not known here")
+    try:
+        return parse_problem(text, told[0].removeprefix("Your task is to: "))
+    except GameError as error:
+        raise GameError(f"{file}: {error}") from error
+
+
+def parse_problem(text: str, task: str) -> Problem:
+    """Read a problem in PDDL.
+
+    Raises:
+        GameError: If it is cut off, or holds a sort, a predicate, a thing or a goal that is not known.
+    """
+    form = _Forms(text).read()
+    sections = {part[0]: part[1:] for part in form if isinstance(part, list) and part and isinstance(part[0], str)}
+    for section in (":objects", ":init", ":goal"):
+        if section not in sections:
+            raise GameError(f"the problem has no {section}")
+    things = _things(sections[":objects"])
+    facts = tuple(_fact(form, things) for form in sections[":init"])
+    return Problem(things, facts, _goal(sections[":goal"]), task)
+
+
+def goal_form(goal: Goal) -> str:
+    """Return a goal in PDDL, on one line."""
+    otype, target = goal.otype, goal.target
+    placed = f"(inReceptacle ?o ?r) (objectType ?o {otype}) (receptacleType ?r {target})"
+    if goal.task_type == "pick_and_place_simple":
+        return f"(and (exists (?r - receptacle) (exists (?o - object) (and {placed}))))"
+    if goal.task_type in _STATES:
+        able, state = _STATES[goal.task_type]
+        conditions = (f"({able} ?o)", f"(objectType ?o {otype})", f"(receptacleType ?r {target})", f"({state} ?o)")
+        joined = " ".join((*conditions, "(inReceptacle ?o ?r)"))
+        return f"(and (exists (?r - receptacle) (exists (?o - object) (and {joined}))))"
+    if goal.task_type == "pick_two_obj_and_place":
+        one, two = (f"(objectType ?o{n} {otype}) (receptacleType ?r {target}) (inReceptacle ?o{n} ?r)" for n in "12")
+        other = f"(exists (?o2 - object) (and (not (= ?o1 ?o2)) {two}))"
+        return f"(and (exists (?r - receptacle) (exists (?o1 - object) (and {one} {other}))))"
+    lamp = (
+        f"(objectType ?ot {target}) (toggleable ?ot) (isToggled ?ot) (receptacleAtLocation ?r ?l) (atLocation ?a ?l) "
+        "(inReceptacle ?ot ?r)"
+    )
+    near = f"(exists (?ot - object ?r - receptacle ?a - agent ?l - location) (and {lamp}))"
+    held = f"(exists (?o - object ?a - agent) (and (objectType ?o {otype}) (holds ?a ?o)))"
+    return f"(and {near} {held})"
+
+
+_STATES = {
+    "pick_clean_then_place_in_recep": ("cleanable", "isClean"),
+    "pick_heat_then_place_in_recep": ("heatable", "isHot"),
+    "pick_cool_then_place_in_recep": ("coolable", "isCool"),
+}
+
+
+class _Forms:
+    """Nested brackets as nested lists."""
+
+    _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
+
+    def __init__(self, text: str) -> None:
+        self.tokens: Iterator[str] = (token for token in self._TOKEN.findall(text) if not token.startswith(";"))
+
+    def read(self) -> list[Any]:
+        if next(self.tokens, None) != "(":
+            raise GameError("the problem does not begin with a bracket")
+        whole: list[Any] = []
+        open_forms = [whole]
+        for word in self.tokens:
+            if word == "(":
+                inner: list[Any] = []
+                open_forms[-1].append(inner)
+                open_forms.append(inner)
+            elif word == ")":
+                open_forms.pop()
+                if not open_forms:
+                    return whole
+            else:
+                open_forms[-1].append(word)
+        raise GameError("the problem is cut off: a bracket is open at its end")
+
+
+def _things(words: list[Any]) -> dict[str, str]:
+    things: dict[str, str] = {}
+    waiting: list[str] = []
+    listed = iter(words)
+    for word in listed:
+        if word == "-":
+            sort = next(listed, None)
+            if sort not in SORTS:
+                raise GameError(f"expected a sort of {', '.join(SORTS)}, got {sort!r}")
+            things.update(dict.fromkeys(waiting, str(sort)))
+            waiting = []
+        elif isinstance(word, str):
+            waiting.append(word)
+        else:
+            raise GameError(f"expected a thing and its sort, got {_written(word)}")
+    if waiting:
+        raise GameError(f"{waiting[0]} has no sort")
+    return things
+
+
+def _fact(form: Any, things: dict[str, str]) -> tuple[str, ...]:
+    if not isinstance(form, list) or not form or not all(isinstance(word, str) for word in form):
+        raise GameError(f"expected a fact, got {_written(form)}")
+    predicate, *ids = form
+    sorts = PREDICATES.get(predicate)
+    if sorts is None:
+        raise GameError(f"the predicate {predicate} is not known")
+    if len(ids) != len(sorts):
+        raise GameError(f"expected {len(sorts)} things in {_written(form)}")
+    for thing, sort in zip(ids, sorts, strict=True):
+        if things.get(thing) != sort:
+            raise GameError(f"{thing} in {_written(form)} is {things.get(thing, 'not declared')}, expected {sort}")
+    return tuple(form)
+
+
+def _goal(forms: list[Any]) -> Goal:
+    written = _written(forms[0]) if len(forms) == 1 else ""
+    types = re.findall(r"\((?:object|receptacle)Type \S+ (\w+)\)", written)
+    for task_type in TASK_TYPES:
+        for otype, target in ((first, second) for first in types for second in types):
+            if goal_form(Goal(task_type, otype, target)) == written:
+                return Goal(task_type, otype, target)
+    raise GameError(f"the goal is not one of the six that are known: {written[:200]}")
+
+
+def _written(form: Any) -> str:
+    return f"({' '.join(map(_written, form))})" if isinstance(form, list) else str(form)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,93 @@
+"""Every word that the player reads, as the official grammar has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
+NOTHING_HAPPENS = "Nothing happens."
+EMPTY_HANDED = "You are not carrying anything."
+PUTTING = {
+    "move": ("move {o} to {r}", "You move the {o} to the {r}."),
+    "put": ("put {o} in/on {r}", "You put the {o} in/on the {r}."),
+}
+"""The command and its answer in each dialect."""
+_HELP = """Available commands:
+  look:                             look around your current location
+  inventory:                        check your current inventory
+  go to (receptacle):               move to a receptacle
+  open (receptacle):                open a receptacle
+  close (receptacle):               close a receptacle
+  take (object) from (receptacle):  take an object from a receptacle
+  move (object) to (receptacle):  place an object in or on a receptacle
+  examine (something):              examine a receptacle or an object
+  use (object):                     use an object
+  heat (object) with (receptacle):  heat an object using a receptacle
+  clean (object) with (receptacle): clean an object using a receptacle
+  cool (object) with (receptacle):  cool an object using a receptacle
+  slice (object) with (object):     slice an object using a sharp object
+"""
+
+
+def help_text(dialect: str) -> str:
+    """Return the answer to ``help``."""
+    old = "  put (object) in/on (receptacle):  place an object in or on a receptacle"
+    return _HELP if dialect == "move" else re.sub(r"  move .*", old, _HELP)
+
+
+def opening(body: str, task: str) -> str:
+    """Return the text of a reset."""
+    return f"{WELCOME}\n\n{body}\n\nYour task is to: {task}"
+
+
+def listing(things: Sequence[str]) -> str:
+    """Return ``a bed 1, a desk 1, and a drawer 3``, or ``nothing``."""
+    return _joined([f"a {thing}" for thing in things])
+
+
+def around(receptacles: Sequence[str]) -> str:
+    """Return what is seen from the middle of the room."""
+    return f"You are in the middle of a room. Looking quickly around you, you see {listing(receptacles)}."
+
+
+def facing(receptacles: Sequence[str], floor: Sequence[str]) -> str:
+    """Return what is seen in front of receptacles; ``floor`` is what was taken from them and lies here."""
+    return f"You are facing the {_joined(receptacles)}. Next to it, you see {listing(floor)}."
+
+
+def receptacle(name: str, openable: bool, opened: bool, contents: Sequence[str]) -> str:
+    """Return what is seen in or on a receptacle."""
+    if not openable:
+        return f"On the {name}, you see {listing(contents)}."
+    return f"The {name} is open. In it, you see {listing(contents)}." if opened else f"The {name} is closed."
+
+
+def thing(
+    name: str, *, inner: Sequence[str] | None, clean: bool, hot: bool, cool: bool, sliced: bool, toggled: bool
+) -> str:
+    """Return what is seen of an object in the hand; ``inner`` is what is in it, None where nothing can be."""
+    if inner is not None:
+        return f"This is a normal {name}. In it, you see {listing(inner)}."
+    state = "hot and clean" if clean and hot else "cool and clean" if clean and cool else ""
+    if sliced:
+        state = state or ("clean" if clean else "hot" if hot else "cool" if cool else "")
+        if state:
+            return f"This is a {state} sliced {name}."
+    else:
+        state = state or ("hot" if hot else "clean" if clean else "cold" if cool else "")
+        if state:
+            return f"This is a {state} {name}."
+    if toggled:
+        return f"This {name} is on."
+    return f"This is a sliced {name}." if sliced else f"There's nothing special about {name}."
+
+
+def carrying(name: str) -> str:
+    """Return the inventory of a hand that holds something."""
+    return f"You are carrying: a {name}."
+
+
+def _joined(words: Iterable[str]) -> str:
+    *most, last = list(words) or ["nothing"]
+    return ", ".join([*most, f"and {last}"]) if most else last
