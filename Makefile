@@ -52,6 +52,7 @@ test-pythons:
 bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
 	$(BIN)/python benchmarks/agents.py
+	$(BIN)/python -W ignore benchmarks/households.py
 
 # The tables of benchmarks/results, by the simulated model; runs/results holds the runs and goes on where it was cut off.
 results: $(VENV)/.demo

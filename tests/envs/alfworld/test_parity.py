@@ -10,6 +10,7 @@ import json
 import os
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
 from tests.envs.alfworld.judge import OFFICIAL, Native, TextWorld, walk
@@ -17,7 +18,7 @@ from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.export import export_game
 from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.generator import Difficulty, generate, make_id
-from textcraft_gym.envs.alfworld.problem import TASK_TYPES
+from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError
 
 GOLDEN = Path(__file__).parent / "golden"
 missing = [name for name in ("textworld", "alfworld") if importlib.util.find_spec(name) is None]
@@ -56,6 +57,29 @@ def test_native__answers_as_textworld_on_official_games(file: Path):
         assert native == real
         wins += native.won
     assert wins
+
+
+@needs_textworld
+@pytest.mark.filterwarnings("ignore")
+def test_env__is_the_same_on_both_engines():
+    arguments = {"split": "dev", "admissible": True, "expert": True, "max_episode_steps": -1}
+    native = gym.make("ALFWorld-v0", **arguments)
+    real = gym.make("ALFWorld-v0", engine="textworld", **arguments)
+    for _ in range(2):
+        task = native.get_wrapper_attr("tasks")[31].id
+        seen, info = native.reset(seed=0, options={"task": task})
+        assert real.reset(seed=0, options={"task": task}) == (seen, info)
+        for command in ["fly", "go to fridge", *info["expert_plan"]]:
+            answer = native.step(command)
+            assert real.step(command) == answer
+        assert answer[2]
+    real.close()
+
+
+@pytest.mark.skipif(not missing, reason="the packages are installed")
+def test_env__says_what_the_real_engine_needs():
+    with pytest.raises(GameError, match="alfworld"):
+        gym.make("ALFWorld-v0", engine="textworld")
 
 
 @pytest.mark.filterwarnings("ignore")

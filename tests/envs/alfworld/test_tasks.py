@@ -64,6 +64,7 @@ def test_env__says_why_nothing_happened():
     ("arguments", "message"),
     [
         ({"dialect": "say"}, "dialect"),
+        ({"engine": "inform"}, "engine"),
         ({"task_types": ["pick_heat"]}, "unknown task type 'pick_heat'"),
         ({"games": "nowhere"}, "no folder of games"),
         ({"receptacles": 3}, "receptacles"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
@@ -12,6 +12,7 @@ from gymnasium.error import ResetNeeded
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.game import Dialect, State
 from textcraft_gym.envs.alfworld.generator import Difficulty
+from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select
@@ -19,6 +20,7 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.spaces import AnyText
 
 DIALECTS = ("move", "put")
+ENGINES = ("native", "textworld")
 
 
 class ALFWorldEnv(gym.Env[str, str]):
@@ -52,6 +54,8 @@ class ALFWorldEnv(gym.Env[str, str]):
         receptacles: How many receptacles a generated household has, 8 to 60; by default as many as such rooms have.
         distractors: How many objects it has besides those of the task, 0 to 100; by default about as many as ALFRED's.
         hidden: How likely each object of the task begins in something closed, in per cent.
+        engine: ``native``, or ``textworld`` for the real one (extra ``[alfworld]``): the same spaces, info and text,
+            some ten thousand times slower.
         dialect: ``move`` as the official engine says since version 0.4, ``put`` as it said before.
         admissible: Whether info lists the commands that can be played.
         expert: Whether info holds a short plan from here.
@@ -79,6 +83,7 @@ class ALFWorldEnv(gym.Env[str, str]):
         receptacles: int | None = None,
         distractors: int | None = None,
         hidden: int = Difficulty().hidden,
+        engine: Literal["native", "textworld"] = "native",
         dialect: Dialect = "move",
         admissible: bool = False,
         expert: bool = False,
@@ -86,6 +91,10 @@ class ALFWorldEnv(gym.Env[str, str]):
     ) -> None:
         if dialect not in DIALECTS:
             raise UnknownName("dialect", dialect, DIALECTS)
+        if engine not in ENGINES:
+            raise UnknownName("engine", engine, ENGINES)
+        if engine == "textworld" and dialect != "move":
+            raise ValueError("the real engine knows the dialect move only")
         self.games = Games(games, split, Difficulty(receptacles, distractors, hidden))
         self.tasks = select(self.games.tasks, task_types)
         if not self.tasks:
@@ -98,6 +107,7 @@ class ALFWorldEnv(gym.Env[str, str]):
         self.observation_space = AnyText()
         self.action_space = AnyText()
         self._over = True
+        self._real = RealEngine() if engine == "textworld" else None
 
     @property
     def fingerprint(self) -> str:
@@ -112,7 +122,7 @@ class ALFWorldEnv(gym.Env[str, str]):
         self.game = self.task.game(self.dialect)
         self._state: State = self.game.first
         self._over = False
-        self._said = opening(self.game)
+        self._said = self._real.begin(self.task) if self._real else opening(self.game)
         return self._said, self._info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -121,6 +131,9 @@ class ALFWorldEnv(gym.Env[str, str]):
             raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
         before = self._state
         self._state, answer = apply(self.game, before, action)
+        if self._real:  # ours goes along, for the plan and the reasons
+            answer, won = self._real.play(action)
+            self._state = self._state._replace(won=won)
         self._over = self._state.won
         info = self._info()
         if answer == "Nothing happens.":
@@ -131,6 +144,11 @@ class ALFWorldEnv(gym.Env[str, str]):
     def render(self) -> str | None:
         """Return the last action and its answer, or the opening."""
         return self._said if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Remove what the real engine needed."""
+        if self._real:
+            self._real.close()
 
     def _chosen(self, options: dict[str, Any]) -> Task | None:
         for key in options:
@@ -146,7 +164,8 @@ class ALFWorldEnv(gym.Env[str, str]):
             "won": self._state.won,
         }
         if self.admissible:
-            info["admissible_commands"] = list(moves(self.game, self._state).commands)
+            commands = self._real.commands if self._real else moves(self.game, self._state).commands
+            info["admissible_commands"] = list(commands)
         if self.expert:
             info["expert_plan"] = expert_plan(self.game, self._state) or []
         return info

@@ -1,0 +1,61 @@
+"""The real engine: TextWorld's, as the package alfworld starts it. Extra ``[alfworld]``."""
+
+from __future__ import annotations
+
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from textcraft_gym.envs.alfworld.expert import expert_plan
+from textcraft_gym.envs.alfworld.export import export_game
+from textcraft_gym.envs.alfworld.generator import generate
+from textcraft_gym.envs.alfworld.problem import GameError
+from textcraft_gym.envs.alfworld.tasks import GAME_FILE, Task
+
+
+class RealEngine:
+    """Plays one game at a time.
+
+    Raises:
+        GameError: If the packages are not installed.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._textworld: Any = import_module("textworld")
+            self._wrapper: Any = import_module("alfworld.agents.environment.alfred_tw_env").AlfredDemangler
+        except ImportError as error:
+            raise GameError(f"the real engine is missing ({error}): pip install 'textcraft-gym[alfworld]'") from error
+        self._made = tempfile.TemporaryDirectory(prefix="alfworld-")
+        self._engine: Any = None
+        self._file: Path | None = None
+        self.commands: list[str] = []
+
+    def begin(self, task: Task) -> str:
+        """Return the text of a reset; a game that is on already is not loaded again."""
+        file = task.file or self._export(task)
+        if file != self._file:
+            infos = self._textworld.EnvInfos(won=True, admissible_commands=True, feedback=True)
+            self._engine = self._textworld.start(str(file), infos, wrappers=[self._wrapper])
+            self._file = file
+        state = self._engine.reset()
+        self.commands = list(state.admissible_commands)
+        return str(state.feedback)
+
+    def play(self, command: str) -> tuple[str, bool]:
+        """Return the answer, and whether the goal holds."""
+        state, _, _ = self._engine.step(command)
+        self.commands = list(state.admissible_commands)
+        return str(state.feedback), bool(state.won)
+
+    def close(self) -> None:
+        """Remove the games that were made for it."""
+        self._made.cleanup()
+
+    def _export(self, task: Task) -> Path:
+        file = Path(self._made.name) / task.id / GAME_FILE
+        if not file.exists():
+            game = task.game("move")
+            export_game(generate(task.id), task.id, Path(self._made.name), expert_plan(game, game.first) or [])
+        return file
