@@ -12,6 +12,7 @@ Run it with pytest; the model that answers is the simulated one, unless ``make_m
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
@@ -54,7 +55,7 @@ class MutteringEnv(gym.Env[str, str]):
         return "", 0.0, False, False, {}
 
 
-class AgentContract:
+class AgentContract(ABC):
     """Tests of one agent; override ``make_agent``.
 
     Attributes:
@@ -65,9 +66,9 @@ class AgentContract:
     env_id = "TextCraft-v0"
     tasks: tuple[str, ...] = ("minecraft:beehive", "minecraft:hopper", "minecraft:sticky_piston")
 
+    @abstractmethod
     def make_agent(self) -> Agent | Policy:
         """Return the agent under test."""
-        raise NotImplementedError("override make_agent")
 
     def make_model(self) -> Model:
         """Return the model that answers it."""

@@ -76,19 +76,24 @@ def test_evaluate__goes_on_where_an_earlier_run_stopped(tmp_path: Path):
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
 
 
-def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
-    code = (
-        "import sys, time; from textcraft_gym.evaluation.runner import *;"
-        f"evaluate({TEN!r}, sys.argv[1], on_episode=lambda record: time.sleep(0.1))"
-    )
-    run = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "killed")])
-    episodes = tmp_path / "killed" / "episodes.jsonl"
+def kill_after_three(folder: Path, code: str, *arguments: Path) -> int:
+    """Run code in a process, kill it when the folder has three episodes, and return how many it has then."""
+    run = subprocess.Popen([sys.executable, "-c", code, *map(str, (folder, *arguments))])
+    episodes = folder / "episodes.jsonl"
     deadline = time.monotonic() + 30
     while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(run.pid, signal.SIGKILL)
     assert run.wait() == -signal.SIGKILL
-    before = episodes.read_bytes().count(b"\n")
+    return episodes.read_bytes().count(b"\n")
+
+
+def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
+    code = (
+        "import sys, time; from textcraft_gym.evaluation.runner import *;"
+        f"evaluate({TEN!r}, sys.argv[1], on_episode=lambda record: time.sleep(0.1))"
+    )
+    before = kill_after_three(tmp_path / "killed", code)
     assert 3 <= before < 10
     new = []
     evaluate(TEN, tmp_path / "killed", on_episode=new.append)
@@ -104,14 +109,7 @@ def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: 
         f"evaluate({config!r}, sys.argv[1], workers=4, cassette=sys.argv[2], on_episode=lambda record: time.sleep(0.1))"
     )
     tape = tmp_path / "tape.sqlite"
-    run = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "killed"), str(tape)])
-    episodes = tmp_path / "killed" / "episodes.jsonl"
-    deadline = time.monotonic() + 30
-    while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.kill(run.pid, signal.SIGKILL)
-    assert run.wait() == -signal.SIGKILL
-    before = episodes.read_bytes().count(b"\n")
+    before = kill_after_three(tmp_path / "killed", code, tape)
     assert 3 <= before < 8
     new = []
     went_on = evaluate(config, tmp_path / "killed", workers=4, cassette=tape, on_episode=new.append)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import random
 import sys
@@ -16,6 +17,7 @@ from textcraft_gym.envs.alfworld.game import Game, State
 from textcraft_gym.envs.alfworld.problem import read_game
 from textcraft_gym.envs.alfworld.rules import apply, is_won, moves, opening
 
+MISSING = [name for name in ("textworld", "alfworld") if importlib.util.find_spec(name) is None]
 OFFICIAL = Path(__file__).parents[4] / "shared" / "alfworld-games"
 INVALID = (
     *("", "fly", "look ", " inventory", "Look", "examine", "go to bed", "go to fridge 99", "open", "open shelf 1"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections import Counter, defaultdict
 
@@ -13,7 +12,6 @@ from textcraft_gym.envs.alfworld.export import export_game, installed_logic, wri
 from textcraft_gym.envs.alfworld.generator import generate, make_id, split_ids
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, parse_problem, read_game
 
-needs_logic = pytest.mark.skipif(importlib.util.find_spec("alfworld") is None, reason="needs the package alfworld")
 LOADER = {
     "general": {"training_method": "dqn"},
     "env": {"goal_desc_human_anns_prob": 0, "task_types": [1, 2, 3, 4, 5, 6]},
@@ -110,7 +108,7 @@ def test_export_game__says_what_to_install(tmp_path, monkeypatch):
     installed_logic.cache_clear()
 
 
-@needs_logic
+@pytest.mark.real_engine
 @pytest.mark.parametrize("task_type", TASK_TYPES)
 def test_export_game__writes_what_is_read_as_an_official_game(task_type, tmp_path):
     task_id = next(task_id for task_id in split_ids("train") if task_id.startswith(task_type))
@@ -129,18 +127,20 @@ def test_export_game__writes_what_is_read_as_an_official_game(task_type, tmp_pat
     assert data["pddl_params"][where] == target
 
 
-@needs_logic
+@pytest.mark.real_engine
 def test_installed_logic__does_not_import_the_package():
     installed_logic.cache_clear()
     assert "(define (domain alfred)" in installed_logic().domain
     assert "UNKNOWN GOAL" in installed_logic().grammar
 
 
+@pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("task_type", ["pick_heat_then_place_in_recep", "look_at_obj_in_light"])
 def test_export_game__is_won_in_textworld(task_type, tmp_path):
-    textworld = pytest.importorskip("textworld")
-    environment = pytest.importorskip("alfworld.agents.environment.alfred_tw_env")
+    import textworld
+    from alfworld.agents.environment import alfred_tw_env as environment
+
     task_id = make_id(task_type, 30 if "heat" in task_type else 330, 1)
     problem = generate(task_id)
     file = export_game(problem, task_id, tmp_path, walkthrough(problem))
@@ -158,9 +158,11 @@ def test_export_game__is_won_in_textworld(task_type, tmp_path):
     assert done
 
 
+@pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
 def test_export_game__is_found_by_the_official_loader(tmp_path):
-    environment = pytest.importorskip("alfworld.agents.environment.alfred_tw_env")
+    from alfworld.agents.environment import alfred_tw_env as environment
+
     ids = split_ids("valid_unseen")[:12]
     files = {str(export_game(generate(task_id), task_id, tmp_path, ["look"])) for task_id in ids}
     dataset = {"data_path": str(tmp_path), "num_train_games": -1}

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
+import sys
 from pathlib import Path
 
 import gymnasium as gym
@@ -21,8 +21,6 @@ from textcraft_gym.envs.alfworld.generator import Difficulty, generate, make_id
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError
 
 GOLDEN = Path(__file__).parent / "golden"
-missing = [name for name in ("textworld", "alfworld") if importlib.util.find_spec(name) is None]
-needs_textworld = pytest.mark.skipif(bool(missing), reason=f"needs the packages {missing}")
 OFFICIAL_GAMES = sorted(OFFICIAL.rglob("game.tw-pddl"))
 PLANS = dict(zip(TASK_TYPES, (3, 310, 5, 8, 12, 205), strict=True))
 STEPS = 60
@@ -35,21 +33,21 @@ def made(task_type: str, folder: Path, trial: int = 1) -> Path:
     return export_game(problem, task_id, folder, expert_plan(game, game.first) or [])
 
 
-@needs_textworld
+@pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("task_type", TASK_TYPES)
 def test_native__answers_as_textworld_on_made_games(task_type: str, tmp_path: Path):
     file = made(task_type, tmp_path)
     compared = 0
-    for real, native in walk(file if file.name == "game.tw-pddl" else next(tmp_path.rglob("game.tw-pddl")), STEPS):
+    for real, native in walk(file, STEPS):
         assert native == real
         compared += 1
     assert compared == STEPS + 1
 
 
-@needs_textworld
+@pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.skipif(not OFFICIAL_GAMES, reason="needs official games beside the project")
+@pytest.mark.official_games
 @pytest.mark.parametrize("file", OFFICIAL_GAMES, ids=lambda file: file.parts[-3])
 def test_native__answers_as_textworld_on_official_games(file: Path):
     wins = 0
@@ -59,7 +57,7 @@ def test_native__answers_as_textworld_on_official_games(file: Path):
     assert wins
 
 
-@needs_textworld
+@pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
 def test_env__is_the_same_on_both_engines():
     arguments = {"split": "dev", "admissible": True, "expert": True, "max_episode_steps": -1}
@@ -76,9 +74,9 @@ def test_env__is_the_same_on_both_engines():
     real.close()
 
 
-@pytest.mark.skipif(not missing, reason="the packages are installed")
-def test_env__says_what_the_real_engine_needs():
-    with pytest.raises(GameError, match="alfworld"):
+def test_env__says_what_the_real_engine_needs(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "textworld", None)
+    with pytest.raises(GameError, match=r"textworld.*pip install"):
         gym.make("ALFWorld-v0", engine="textworld")
 
 
@@ -87,8 +85,7 @@ def test_env__says_what_the_real_engine_needs():
 def test_native__answers_as_textworld_did(task_type: str, tmp_path: Path):
     golden = GOLDEN / f"{task_type}.json"
     if os.environ.get("REGENERATE_GOLDEN"):
-        made(task_type, tmp_path)
-        file = next(tmp_path.rglob("game.tw-pddl"))
+        file = made(task_type, tmp_path)
         records = [real for real, _ in walk(file, STEPS, seed=1)]
         first = TextWorld(file).begin()
         trace = {"task": str(file.parent.relative_to(tmp_path)), "opening": first.feedback, "turns": []}

@@ -12,8 +12,6 @@ from textcraft_gym import UnknownName, tasks
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, read_game
 from textcraft_gym.envs.alfworld.reasons import REASONS
 
-needs_official = pytest.mark.skipif(not OFFICIAL.is_dir(), reason="needs official games beside the project")
-
 
 def make(**arguments):
     return gym.make("ALFWorld-v0", max_episode_steps=-1, **arguments)
@@ -82,7 +80,7 @@ def test_env__says_where_official_games_would_be(tmp_path: Path, monkeypatch: py
         make(games="official")
 
 
-@needs_official
+@pytest.mark.official_games
 def test_env__plays_official_games_as_their_walkthroughs_do(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ALFWORLD_DATA", str(OFFICIAL))
     env = make(games="official", split="train", expert=True)
@@ -107,7 +105,7 @@ def spoil(data: dict, problem: str | None = None, **changes: object) -> str:
     return json.dumps({**data, **({"pddl_problem": problem} if problem is not None else {}), **changes})
 
 
-@needs_official
+@pytest.mark.official_games
 def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_path: Path):
     files = sorted(OFFICIAL.rglob("game.tw-pddl"))
     data = json.loads(files[2].read_text())
