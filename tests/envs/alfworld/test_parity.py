@@ -48,7 +48,7 @@ def test_native__answers_as_textworld_on_made_games(task_type: str, tmp_path: Pa
 @pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.official_games
-@pytest.mark.parametrize("file", OFFICIAL_GAMES, ids=lambda file: file.parts[-3])
+@pytest.mark.parametrize("file", OFFICIAL_GAMES or [OFFICIAL], ids=lambda file: file.parts[-3])
 def test_native__answers_as_textworld_on_official_games(file: Path):
     wins = 0
     for real, native in walk(file, STEPS):
