@@ -55,7 +55,7 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "--env", "TextCraft-v0", "--agent", "exprt", "--out", "x"], "Did you mean expert?"),
+        (["evaluate", "--env", "TextCraft-v0", "--agent", "exprt", "--out", "x"], "Did you mean expert"),
         (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--split", "tset", "--out", "x"], "test, dev, all"),
         (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "x", "--out", "x"], "KEY=VALUE"),
         (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "foo=1", "--out", "x"], "distractors"),

@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import pytest
 
+from textcraft_gym import tasks
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import EpisodeOver, Play, Routine
-from textcraft_gym.agents.games import TEXTCRAFT
+from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT
 from textcraft_gym.evaluation.agents import AGENTS, make_agent
 from textcraft_gym.testing import AgentContract
 
@@ -29,8 +30,25 @@ class TestRandom(Named):
     name = "random"
 
 
+HOUSEHOLDS = tuple(task.id for task in tasks("ALFWorld-v0", "valid_seen")[::25])
+
+
+class TestExplorer(Named):
+    name = "explorer"
+    env_id = "ALFWorld-v0"
+    tasks = HOUSEHOLDS
+
+
 class TestReAct(Named):
     name = "react"
+
+
+class TestADaPTInAHousehold(AgentContract):
+    env_id = "ALFWorld-v0"
+    tasks = HOUSEHOLDS
+
+    def make_agent(self):
+        return make_agent("adapt", playbook=ALFWORLD)
 
 
 class TestADaPT(Named):

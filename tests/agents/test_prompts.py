@@ -12,29 +12,45 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt import ADaPTAgent
-from textcraft_gym.agents.games import DEFAULT, PLAYBOOKS, TEXTCRAFT
+from textcraft_gym.agents.games import ALFWORLD, DEFAULT, PLAYBOOKS, TEXTCRAFT
 from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.react import ReActAgent
 from textcraft_gym.agents.reflexion import ReflexionAgent
 from textcraft_gym.agents.try_again import TryAgainAgent
-from textcraft_gym.evaluation.agents import AGENTS
+from textcraft_gym.evaluation.agents import AGENTS, takes
 
 GOLDEN = Path(__file__).parent / "golden"
 PLAN = "Step 1: get 3 honeycomb\nStep 2: craft 8 oak planks\nExecution Order: (Step 1 AND Step 2)"
 
+BEEHIVE = "minecraft:beehive"
+PLATE = "pick_heat_then_place_in_recep-Plate-None-Fridge-5/trial_00001_receptacles10_distractors2_hidden0"
+FIND = "Step 1: find and take a plate\nStep 2: heat it\nExecution Order: (Step 1 AND Step 2)"
+FOUND = ["go to countertop 1", "take plate 2 from countertop 1", "Task completed!"]
+
 EPISODES = {
-    "react": (ReActAgent(TEXTCRAFT), {"executor": ["think: a start", "get 3 honeycomb", "fly", "task failed!"]}),
+    "react": (
+        BEEHIVE,
+        ReActAgent(TEXTCRAFT),
+        {"executor": ["think: a start", "get 3 honeycomb", "fly", "task failed!"]},
+    ),
     "adapt": (
+        BEEHIVE,
         ADaPTAgent(TEXTCRAFT, d_max=2),
         {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
     ),
     "plan_and_execute": (
+        BEEHIVE,
         PlanAndExecuteAgent(TEXTCRAFT),
         {"executor": ["get 3 honeycomb", "Task completed!", "task failed!"], "planner": [PLAN]},
     ),
-    "try_again": (TryAgainAgent(TEXTCRAFT, d_max=2), {"executor": ["inventory", "task failed!", "get 1 honeycomb"]}),
+    "try_again": (
+        BEEHIVE,
+        TryAgainAgent(TEXTCRAFT, d_max=2),
+        {"executor": ["inventory", "task failed!", "get 1 honeycomb"]},
+    ),
     "reflexion": (
+        BEEHIVE,
         ReflexionAgent(TEXTCRAFT, d_max=3),
         {
             "executor": ["think: bees", "get 1 bee", "task failed!", "task failed!"],
@@ -42,17 +58,29 @@ EPISODES = {
         },
     ),
     "unknown_game": (
+        BEEHIVE,
         ADaPTAgent(DEFAULT, d_max=2),
         {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
+    ),
+    "alfworld_adapt": (
+        PLATE,
+        ADaPTAgent(ALFWORLD, d_max=2),
+        {"executor": ["think: a start", "fly", "task failed!", *FOUND], "planner": [FIND]},
+    ),
+    "alfworld_plan_and_execute": (PLATE, PlanAndExecuteAgent(ALFWORLD), {"executor": FOUND, "planner": [FIND]}),
+    "alfworld_reflexion": (
+        PLATE,
+        ReflexionAgent(ALFWORLD, d_max=2),
+        {"executor": ["go to fridge 1", "task failed!", "task failed!"], "reflection": ["It is not in the fridge."]},
     ),
 }
 
 
 @pytest.mark.parametrize("name", EPISODES)
 def test_agent__sends_exactly_these_prompts(name: str):
-    agent, answers = EPISODES[name]
+    task, agent, answers = EPISODES[name]
     models = {role: ScriptedModel(*texts) for role, texts in answers.items()}
-    play(agent, models)
+    play(agent, models, task)
     told = ""
     for role, model in models.items():
         for asked in model.asked:
@@ -66,7 +94,7 @@ def test_agent__sends_exactly_these_prompts(name: str):
 
 def test_prompts__are_there_for_every_agent_and_game():
     for name, agent in AGENTS.items():
-        if name not in ("expert", "random"):
+        if takes(name, "prompts"):
             for playbook in PLAYBOOKS.values():
                 prompts = Prompts()
                 agent(playbook, prompts)

@@ -10,6 +10,7 @@ from typing import Any
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import Agent
 from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.explorer import ExplorerAgent
 from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.prompts import Prompts
@@ -23,6 +24,7 @@ from textcraft_gym.evaluation.episode import Policy
 AGENTS: dict[str, type[Agent]] = {
     "adapt": ADaPTAgent,
     "expert": ExpertAgent,
+    "explorer": ExplorerAgent,
     "plan_and_execute": PlanAndExecuteAgent,
     "random": RandomAgent,
     "react": ReActAgent,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import random
 
 from textcraft_gym.agents.agent import Completion, Prompt, prompt_text
-from textcraft_gym.agents.models.simulated import textcraft
+from textcraft_gym.agents.models.simulated import alfworld, textcraft
 
 CHARACTERS_PER_TOKEN = 4
-READERS = (textcraft,)
+READERS = (alfworld, textcraft)
 
 
 class SimulatedModel:
     """Answers from nothing but the prompt; see ``span`` for what it can keep in mind.
 
-    Above a temperature of 0 it draws, by the sample number, which of several commands it takes for an item; at 0 it
-    takes the one that looks simplest. Tokens are counted as four characters each.
+    Above a temperature of 0 it draws, by the sample number, which of several commands it takes for an item, or where it
+    looks for a thing first; at 0 it takes what looks simplest or likeliest. Tokens are counted as four characters each.
 
     Args:
         span: How many distinct things it keeps in mind at once; 1 or more.

@@ -1,0 +1,354 @@
+"""A household as one who plays in it knows it: what was read so far, and where things usually are.
+
+Both the explorer and the simulated model play with it. It knows nothing but texts that the environment gave.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+
+def _lists(text: str) -> dict[str, list[str]]:
+    """Read words in lists, each after its name and a colon."""
+    lists: dict[str, list[str]] = {}
+    for word in text.split():
+        if word.endswith(":"):
+            latest = lists.setdefault(word.removesuffix(":"), [])
+        else:
+            latest.append(word)
+    return lists
+
+
+USUAL_PLACES = _lists("""
+    alarmclock: coffeetable dresser diningtable sidetable desk shelf
+    apple: garbagecan sinkbasin sidetable diningtable countertop microwave fridge
+    baseballbat: sidetable bed diningtable coffeetable
+    basketball: sidetable desk bed coffeetable diningtable dresser armchair
+    book: ottoman dresser bed sofa coffeetable diningtable countertop armchair sidetable desk shelf drawer
+        cabinet
+    bowl: desk coffeetable dresser sinkbasin sidetable diningtable fridge microwave countertop shelf cabinet
+    box: desk dresser diningtable coffeetable sofa armchair sidetable ottoman shelf cabinet
+    bread: garbagecan diningtable countertop microwave sidetable fridge
+    butterknife: sinkbasin diningtable countertop sidetable drawer
+    candle: countertop coffeetable toilet dresser cart diningtable sidetable shelf cabinet drawer
+    cd: coffeetable diningtable dresser garbagecan sidetable desk safe shelf drawer cabinet
+    cellphone: dresser bed coffeetable countertop diningtable sofa armchair desk sidetable ottoman shelf safe
+        drawer
+    cloth: armchair coffeetable toilet garbagecan cart bathtubbasin sidetable sinkbasin dresser desk countertop
+        laundryhamper shelf cabinet drawer
+    creditcard: sofa ottoman diningtable countertop desk dresser coffeetable armchair sidetable shelf safe
+        drawer
+    cup: sinkbasin sidetable diningtable microwave countertop fridge shelf cabinet
+    desklamp: diningtable desk coffeetable sidetable dresser
+    dishsponge: cart bathtubbasin toilet garbagecan sinkbasin sidetable diningtable countertop shelf drawer
+        cabinet
+    egg: sinkbasin garbagecan sidetable diningtable microwave fridge countertop
+    floorlamp: coffeetable dresser diningtable sidetable
+    fork: sidetable sinkbasin diningtable countertop drawer
+    glassbottle: sinkbasin sidetable diningtable fridge microwave countertop shelf cabinet
+    handtowel: handtowelholder sinkbasin toilet bathtubbasin sidetable countertop garbagecan cart shelf drawer
+        cabinet
+    kettle: sinkbasin diningtable sidetable countertop shelf stoveburner cabinet
+    keychain: ottoman desk sofa safe coffeetable diningtable armchair dresser sidetable shelf drawer
+    knife: sinkbasin sidetable diningtable countertop drawer
+    ladle: sinkbasin diningtable sidetable countertop drawer cabinet
+    laptop: desk bed coffeetable armchair ottoman diningtable dresser sofa sidetable
+    lettuce: sinkbasin garbagecan diningtable countertop sidetable fridge
+    mug: coffeetable desk dresser sidetable coffeemachine sinkbasin diningtable fridge countertop shelf
+        microwave cabinet
+    newspaper: coffeetable sofa garbagecan dresser armchair ottoman diningtable sidetable drawer shelf
+    pan: sinkbasin diningtable sidetable fridge countertop stoveburner cabinet
+    pen: garbagecan desk diningtable dresser sidetable coffeetable countertop shelf drawer
+    pencil: coffeetable garbagecan dresser diningtable desk countertop sidetable shelf drawer
+    peppershaker: sidetable diningtable countertop shelf drawer cabinet
+    pillow: bed sofa ottoman armchair
+    plate: coffeetable sinkbasin dresser sidetable diningtable countertop microwave fridge shelf cabinet
+    plunger: cart cabinet
+    pot: sinkbasin diningtable sidetable countertop fridge stoveburner shelf cabinet
+    potato: garbagecan sinkbasin diningtable microwave sidetable countertop fridge
+    remotecontrol: desk coffeetable armchair dresser sofa ottoman diningtable sidetable shelf drawer
+    saltshaker: diningtable sidetable countertop shelf drawer cabinet
+    soapbar: cart bathtubbasin garbagecan sidetable countertop toilet sinkbasin shelf cabinet drawer
+    soapbottle: cart garbagecan sidetable toilet diningtable countertop shelf cabinet drawer
+    spatula: sinkbasin sidetable diningtable countertop drawer
+    spoon: sinkbasin sidetable diningtable countertop drawer
+    spraybottle: cart garbagecan dresser toilet sidetable diningtable countertop shelf drawer cabinet
+    statue: coffeetable desk diningtable countertop dresser safe sidetable shelf
+    tennisracket: coffeetable diningtable desk bed sidetable dresser
+    tissuebox: toilet coffeetable countertop cart dresser garbagecan desk diningtable tvstand sidetable shelf
+        cabinet drawer
+    toiletpaper: garbagecan toiletpaperhanger dresser countertop toilet sidetable shelf cart cabinet drawer
+    tomato: sinkbasin garbagecan diningtable sidetable fridge microwave countertop
+    towel: towelholder
+    vase: coffeetable desk dresser diningtable countertop sidetable safe shelf cabinet
+    watch: dresser diningtable coffeetable desk sidetable shelf drawer
+    wateringcan: dresser coffeetable diningtable sidetable cabinet drawer shelf
+    winebottle: garbagecan sidetable diningtable fridge countertop shelf cabinet
+""")
+"""Where each kind of thing is looked for, the best place first: that in which it is likeliest to be found for each
+action it takes to look there, counted in every fourth of the made training games; a closed place takes two actions."""
+
+APPLIANCES = {"clean": ("sinkbasin", "sink"), "heat": ("microwave",), "cool": ("fridge",)}
+PUTTING = ("move {thing} to {place}", "put {thing} in/on {place}")
+"""The command in either dialect; the second is tried where the first does nothing."""
+
+Order: TypeAlias = Callable[[str], Sequence[str]]
+"""Returns the places in which to look for a kind of thing, in order."""
+
+
+class Errand(NamedTuple):
+    """Something to do in a household; what is empty is not asked for.
+
+    Attributes:
+        thing: The kind of thing that it is about, ``mug``. It is looked for and taken if it is not in the hand.
+        amount: How many.
+        treatment: ``clean``, ``heat`` or ``cool``.
+        target: Where to put it: a kind of place, or one with its number.
+        lamp: What to look at it under.
+        places: Where to look for it, or for the lamp if it is held: kinds of places, or some with their numbers.
+    """
+
+    thing: str
+    amount: int = 1
+    treatment: str = ""
+    target: str = ""
+    lamp: str = ""
+    places: tuple[str, ...] = ()
+
+
+class Next(NamedTuple):
+    """What to do next.
+
+    Attributes:
+        command: The command.
+        sought: What is being looked for, where one looks; empty otherwise.
+        where: The kind of place in which it is looked for.
+    """
+
+    command: str
+    sought: str = ""
+    where: str = ""
+
+
+_ARTICLE = r"(?:an?|some|the|another) "
+_PLACES = r"(?: (?:from|at|in|on) (?P<places>.+))?"
+_ERRANDS = [
+    re.compile(pattern.replace("ARTICLE ", _ARTICLE).replace(" PLACES", _PLACES))
+    for pattern in (
+        r"(?P<two>put two|find two) (?P<thing>\w+)(?: and put them)? (?:in|on) (?P<target>\w+)",
+        r"(?P<treatment>clean|heat|cool) ARTICLE (?P<thing>\w+) and put it in (?P<target>\w+(?: \d+)?)",
+        r"put ARTICLE (?P<treated>clean|hot|cool) (?P<thing>\w+) in (?P<target>\w+(?: \d+)?)",
+        r"put ARTICLE (?P<thing>\w+) (?:in|on) (?P<target>\w+(?: \d+)?)",
+        r"(?:look at|examine) (?:ARTICLE )?(?P<thing>\w+) (?:under|with) the (?P<lamp>\w+) PLACES",
+        r"(?P<treatment>clean|heat|cool) ARTICLE (?P<thing>\w+) with \w+(?: \d+)?",
+        r"find and take ARTICLE (?P<thing>\w+) PLACES",
+    )
+]
+_SEEN = re.compile(r"(?:On the (?P<on>\w+ \d+)|The (?P<open>\w+ \d+) is open\. In it), you see (?P<things>.+)\.")
+_CLOSED = re.compile(r"The (\w+ \d+) is closed\.")
+_ARRIVED = re.compile(r"You arrive at (\w+ \d+)\.")
+_TAKEN = re.compile(r"You pick up the (\w+ \d+) from the (\w+ \d+)\.")
+_PUT = re.compile(r"You (?P<verb>move|put) the (?P<thing>\w+ \d+) (?:to|in/on) the (?P<place>\w+ \d+)\.")
+_TREATED = re.compile(r"You (clean|heat|cool) the (\w+ \d+) using the (\w+ \d+)\.")
+_THING = re.compile(r"\w+ \d+")
+
+
+def read_errand(text: str) -> Errand | None:
+    """Return the errand that a sentence tells, of the game or of a plan; None if it is of another form."""
+    for pattern in _ERRANDS:
+        if found := pattern.fullmatch(text.strip().rstrip(".").lower()):
+            said = {name: value or "" for name, value in found.groupdict().items()}
+            treatment = {"hot": "heat"}.get(said.get("treated", ""), said.get("treated") or said.get("treatment", ""))
+            places = tuple(re.split(r", (?:or )?| or ", said["places"])) if said.get("places") else ()
+            count = 2 if said.get("two") else 1
+            return Errand(said["thing"], count, treatment, said.get("target", ""), said.get("lamp", ""), places)
+    return None
+
+
+def kind(name: str) -> str:
+    """Return a thing's or a place's name without its number."""
+    return name.partition(" ")[0]
+
+
+def likely(thing: str, places: Iterable[str]) -> list[str]:
+    """Return places in the order in which to look for a kind of thing, the unusual ones last."""
+    usual = {place: rank for rank, place in enumerate(USUAL_PLACES.get(thing, ()))}
+    return sorted(places, key=lambda place: usual.get(kind(place), len(usual)))
+
+
+@dataclass(init=False)
+class Household:
+    """What a player knows of one household.
+
+    Attributes:
+        places: The names of the receptacles, as the first observation lists them.
+        at: The place that it went to last; empty in the middle of the room.
+        beside: Pairs of places at one spot: one cannot go from one to the other, since one stands at both.
+        held: What it holds; empty for nothing.
+        sure: Whether it knows what it holds: it may have been told of its last action alone.
+        contents: What it saw in each place that it looked into, as far as it knows now.
+        closed: Places that it saw closed.
+        treated: What was last done to things.
+        brought: Where it put things.
+        lit: The lamps that it turned on.
+        refused: Commands that did nothing.
+        putting: How to say that something is put somewhere; empty until one of ``PUTTING`` did it.
+    """
+
+    def __init__(self, situation: str) -> None:
+        self.places = _THING.findall(situation.rpartition("you see")[2])
+        self.at = self.held = self.putting = ""
+        self.sure = False
+        self.beside: set[tuple[str, str]] = set()
+        self.contents: dict[str, list[str]] = {}
+        self.closed: set[str] = set()
+        self.treated: dict[str, str] = {}
+        self.brought: dict[str, str] = {}
+        self.lit: set[str] = set()
+        self.refused: set[str] = set()
+
+    def read(self, command: str, answer: str) -> None:
+        """Take in what a command was answered."""
+        if answer.startswith("Nothing happens."):
+            self._refuse(command)
+        if arrived := _ARRIVED.match(answer):
+            self.at = arrived[1]
+        if taken := _TAKEN.match(answer):
+            self.held, self.at = taken.groups()
+            self._lose(self.held)
+        elif put := _PUT.match(answer):
+            self.at, self.held = put["place"], ""
+            self.putting = PUTTING[put["verb"] == "put"]
+            self.brought[put["thing"]] = self.at
+            if self.at in self.contents:
+                self.contents[self.at].append(put["thing"])
+        elif treated := _TREATED.match(answer):
+            verb, self.held, self.at = treated.groups()
+            self.treated[self.held] = verb
+        elif answer.startswith("You turn on"):
+            self.lit.update(_THING.findall(answer))
+        elif answer.startswith(("You are carrying", "You are not carrying")):
+            self.held, self.sure = "".join(_THING.findall(answer)), True
+            self.refused = {one for one in self.refused if not one.startswith("take ")}
+        if closed := _CLOSED.search(answer):
+            self.closed.add(closed[1])
+        elif seen := _SEEN.search(answer):
+            place = seen["on"] or seen["open"]
+            self.closed.discard(place)
+            self.contents[place] = _THING.findall(seen["things"])
+
+    def done(self, errand: Errand) -> bool:
+        """Return whether an errand is done, as far as is known."""
+        if errand.target:
+            enough = any(len(self._fitting(errand, place)) >= errand.amount for place in self._targets(errand))
+            return enough and kind(self.held) != errand.thing
+        if kind(self.held) != errand.thing:
+            return False
+        if errand.lamp:
+            return any(kind(lamp) == errand.lamp for lamp in self.lit)
+        return not errand.treatment or self.treated.get(self.held) == errand.treatment
+
+    def next(self, errand: Errand, order: Order) -> Next | None:
+        """Return what to do next; None where nothing is left to try."""
+        if self.held and kind(self.held) != errand.thing:
+            return self._put(self.places)
+        if not self.held:
+            return self._fetch(errand, order)
+        if errand.treatment and self.treated.get(self.held) != errand.treatment:
+            return self._treat(errand.treatment)
+        if errand.target:
+            return self._put(self._targets(errand))
+        return self._light(errand, order)
+
+    def _fetch(self, errand: Errand, order: Order) -> Next | None:
+        for place, things in self.contents.items():
+            there = self._fitting(errand, place) if place in self._targets(errand) else []
+            for thing in things:
+                command = f"take {thing} from {place}"
+                left = thing not in there and thing not in self.brought and command not in self.refused
+                if kind(thing) == errand.thing and left:
+                    return self._go(place) or Next(command)
+        if not self.sure and any(command.startswith("take ") for command in self.refused):
+            return Next("inventory")
+        return self._search(errand.thing, errand, order) or (None if self.sure else Next("inventory"))
+
+    def _treat(self, treatment: str) -> Next | None:
+        for place in (place for place in self.places if kind(place) in APPLIANCES[treatment]):
+            command = f"{treatment} {self.held} with {place}"
+            if command not in self.refused:
+                return self._go(place) or Next(command)
+        return None
+
+    def _put(self, places: Sequence[str]) -> Next | None:
+        for place in places:
+            for form in [self.putting] if self.putting else PUTTING:
+                command = form.format(thing=self.held, place=place)
+                if command not in self.refused:
+                    return self._open(place) or Next(command)
+        return None
+
+    def _light(self, errand: Errand, order: Order) -> Next | None:
+        for place, things in self.contents.items():
+            for lamp in things:
+                if kind(lamp) == errand.lamp and f"use {lamp}" not in self.refused:
+                    return self._go(place) or Next(f"use {lamp}")
+        return self._search(errand.lamp, errand, order) if errand.lamp else None
+
+    def _search(self, sought: str, errand: Errand, order: Order) -> Next | None:
+        wanted = errand.places
+        for place in order(sought):
+            if not wanted or place in wanted or kind(place) in wanted:
+                step = self._look_into(place)
+                if step and step.command not in self.refused:
+                    return Next(step.command, sought, kind(place))
+        return None
+
+    def _look_into(self, place: str) -> Next | None:
+        """Return what to do to see what is in a place; None if that is known."""
+        return None if place in self.contents else self._open(place)
+
+    def _open(self, place: str) -> Next | None:
+        """Return what to do to stand at a place that is open, and to know what is in it; None if one does."""
+        if step := self._go(place):
+            return step
+        if place in self.closed:
+            return Next(f"open {place}")
+        return None if place in self.contents else Next(f"examine {place}")
+
+    def _go(self, place: str) -> Next | None:
+        return None if self.at == place or (self.at, place) in self.beside else Next(f"go to {place}")
+
+    def _targets(self, errand: Errand) -> list[str]:
+        """Return the places to put things in, the one with the most of them first."""
+        targets = [place for place in self.places if errand.target in (place, kind(place))]
+        return sorted(targets, key=lambda place: -len(self._fitting(errand, place)))
+
+    def _fitting(self, errand: Errand, place: str) -> list[str]:
+        """Return what is in a place as the errand has it."""
+        brought = [thing for thing, where in self.brought.items() if where == place]
+        return [
+            thing
+            for thing in dict.fromkeys([*self.contents.get(place, ()), *brought])
+            if kind(thing) == errand.thing and (not errand.treatment or self.treated.get(thing) == errand.treatment)
+        ]
+
+    def _refuse(self, command: str) -> None:
+        verb, _, place = command.partition(" ")
+        if command.startswith("go to "):  # one is there
+            place = command.removeprefix("go to ")
+            self.beside |= {(self.at, place), (place, self.at)} if self.at else set()
+            self.at = place
+        elif verb == "examine":  # one is elsewhere
+            self.beside = {pair for pair in self.beside if place not in pair}
+            self.at = ""
+        else:
+            self.refused.add(command)
+
+    def _lose(self, thing: str) -> None:
+        self.brought.pop(thing, None)
+        for things in self.contents.values():
+            if thing in things:
+                things.remove(thing)
