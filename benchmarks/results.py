@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from textcraft_gym.display import evaluate_with_progress
+from textcraft_gym.evaluation.metrics import ALL, groups
 from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.evaluation.runner import Config
 from textcraft_gym.evaluation.sweep import Cell, Found, grid, sweep
@@ -81,10 +82,9 @@ def report(found: Found) -> str:
             by_agent, [(agent, str(d_max or "-"), *values(found, agent, d_max, value)) for agent, d_max in rows]
         )
 
-    depths = [depth for depth in next(iter(found.values())) if depth != "all"]
     levels = [
-        (f"depth {depth}", *(f"{found[cell(span)][depth].k_max:.2f}" for span in SPANS))
-        for depth in depths
+        (group, *(f"{found[cell(span)][group].k_max:.2f}" for span in SPANS))
+        for group in groups(found.values())
         for cell in [lambda span: Cell("adapt", PAPERS_DEPTH, f"simulated:span={span}")]
     ]
     return TEXT.format(
@@ -100,13 +100,13 @@ def report(found: Found) -> str:
 def values(found: Found, agent: str, d_max: int | None, value: str) -> Iterable[str]:
     """Yield a table's fields for one agent, span by span."""
     for span in SPANS:
-        by_depth = found[Cell(agent, d_max, f"simulated:span={span}")]
+        by_group = found[Cell(agent, d_max, f"simulated:span={span}")]
         if value == "success":
-            yield f"{100 * (by_depth['all'].rate or 0):.1f}"
+            yield f"{100 * (by_group[ALL].rate or 0):.1f}"
         elif value == "calls":
-            yield f"{sum(by_depth['all'].calls.values()):.1f}"
+            yield f"{sum(by_group[ALL].calls.values()):.1f}"
         else:
-            yield "/".join(f"{100 * (of.rate or 0):.0f}" for depth, of in by_depth.items() if depth != "all")
+            yield "/".join(f"{100 * (of.rate or 0):.0f}" for group, of in by_group.items() if group != ALL)
 
 
 def figure(found: Found) -> str:
@@ -138,7 +138,7 @@ def panel(found: Found, title: str, lines: dict[str, tuple[str, int | None]], le
         drawn.append(text(left + 55 + number * step, PLOT_BOTTOM + 18, str(span), "middle"))
     for number, (name, (agent, d_max)) in enumerate(lines.items()):
         colour, dash = STROKES[number]
-        wholes = [found[Cell(agent, d_max, f"simulated:span={span}")]["all"] for span in SPANS]
+        wholes = [found[Cell(agent, d_max, f"simulated:span={span}")][ALL] for span in SPANS]
         # Lines that coincide stay visible beside each other.
         at = [left + 55 + place_of_span * step + 2 * (number - 2) for place_of_span in range(len(SPANS))]
         points = " ".join(f"{x:.1f},{place(of.rate or 0):.1f}" for x, of in zip(at, wholes, strict=True))

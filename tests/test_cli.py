@@ -9,11 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 from typer.testing import CliRunner
 
-from textcraft_gym import display
+from textcraft_gym import display, tasks
 from textcraft_gym.cli import app, main
+from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.evaluation.runner import read_records
 from textcraft_gym.play import completions
 from textcraft_gym.recipes.pack import BUNDLED
@@ -34,7 +36,7 @@ def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *a
     return capsys.readouterr().err
 
 
-def test_evaluate__prints_success_by_depth_and_report_shows_runs_beside_each_other(tmp_path: Path):
+def test_evaluate__prints_success_by_group_and_report_shows_runs_beside_each_other(tmp_path: Path):
     shared = ["evaluate", "--env", "TextCraft-v0", "--split", "test", "--limit", "4", "--env-arg", "distractors=3"]
     output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))
     assert "100.0" in output
@@ -154,6 +156,38 @@ def test_tasks__lists_depth_and_length():
     rows = [line.split() for line in run("tasks", "TextCraft-v0").splitlines() if "minecraft:" in line]
     assert ["minecraft:beehive", "2", "5"] in rows
     assert len(rows) == 397
+
+
+def test_tasks__shows_the_group_where_it_says_more_than_the_depth():
+    headings = [run("tasks", env, "--split", "dev").splitlines()[2].split() for env in ("TextCraft-v0", "ALFWorld-v0")]
+    assert headings == [["task", "depth", "shortest", "solution"], ["task", "group", "depth", "shortest", "solution"]]
+    rows = [line.split() for line in run("tasks", "ALFWorld-v0", "--split", "dev").splitlines() if "trial_" in line]
+    assert len(rows) == 60
+    assert all(id.startswith(f"{group}-") for id, group, *_ in rows)
+    assert ["pick_and_place_simple-Watch-None-Drawer-301/trial_00604", "pick_and_place_simple", "2", "5"] in rows
+
+
+def test_evaluate__groups_households_by_task_type(tmp_path: Path):
+    shared = ["evaluate", "--env", "ALFWorld-v0", "--split", "dev"]
+    output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))
+    rows = [line.removeprefix(" one").split() for line in output.splitlines() if "100.0" in line]
+    assert [row[:4] for row in rows[:-1]] == [[task_type, "10", "10", "100.0"] for task_type in sorted(TASK_TYPES)]
+    assert rows[-1][:4] == ["all", "60", "60", "100.0"]
+    run(*shared, "--agent", "random", "--out", str(tmp_path / "two"), "--max-steps", "1", "--no-table")
+    task = "look_at_obj_in_light-Bowl-None-DeskLamp-326/trial_00605"
+    assert task in run("compare", str(tmp_path / "two"), str(tmp_path / "one"))
+
+
+def test_play__can_be_won_through_a_pipe_in_a_household():
+    task = next(task for task in tasks("ALFWorld-v0", "dev") if task.group == "pick_two_obj_and_place")
+    env = gym.make("ALFWorld-v0", expert=True)
+    plan = env.reset(options={"task": task.id})[1]["expert_plan"]
+    output = run(
+        "play", "ALFWorld-v0", "--task", task.id, stdin="\n".join(["hint", "fly", "help", *plan, "never read"])
+    )
+    assert "Your task is to: " in output
+    assert f"\n{plan[0]}\nNothing happens.\nAvailable commands:\n" in output
+    assert output.endswith(f"Won after {len(plan) + 2} actions.\n")
 
 
 def test_play__can_be_won_through_a_pipe():
@@ -316,4 +350,4 @@ def test_sweep__prints_one_table(tmp_path: Path):
     grid = ["--agents", "react,adapt", "--d-max", "1-2", "--span", "3,5", "--limit", "4"]
     output = run("sweep", "--env", "TextCraft-v0", *grid, "--out", str(tmp_path / "sweep"))
     assert output.partition("Sweep")[2].count("simulated:span=3") == 3
-    assert len((tmp_path / "sweep" / "sweep.md").read_text().splitlines()) == 2 + 6
+    assert len((tmp_path / "sweep" / "sweep.md").read_text().splitlines()) == 2 + 6 + 2

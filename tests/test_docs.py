@@ -31,7 +31,9 @@ def test_readme__its_code_plays_as_it_says(capsys: pytest.CaptureFixture[str]):
     assert "Crafted 1 minecraft:beehive" in shown
     assert "False 0.0 5\n" in shown
     assert "True True 3 {'executor': " in shown
-    assert sorted(int(line.split()[0]) for line in shown.splitlines()[-16:]) == list(range(16))
+    assert sorted(map(int, re.findall(r"^(\d+) (?:True|False) {", shown, re.MULTILINE))) == list(range(16))
+    assert "Your task is to: heat some apple and put it in sidetable.\n" in shown
+    assert shown.endswith("You move the apple 1 to the sidetable 1.\n")
 
 
 def test_contributing__its_agent_plays():

@@ -39,7 +39,7 @@ def test_results__are_whole_sweeps_and_labelled():
     readme = (RESULTS / "README.md").read_text(encoding="utf-8")
     assert readme.startswith("# Results of a simulated model\n")
     assert "Simulated model" in (RESULTS / "success.svg").read_text(encoding="utf-8")
-    rows = [row for row in published() if row["depth"] == "all"]
+    rows = [row for row in published() if row["group"] == "all"]
     assert {row["episodes"] for row in rows} == {"200"}
     assert {row["errors"] for row in rows} == {"0"}
     spans = {row["model"] for row in rows}

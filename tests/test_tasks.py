@@ -46,6 +46,20 @@ def test_task__has_depth_and_shortest_solution():
     assert figures == {2: (3, 5, 12), 3: (4, 8, 23), 4: (7, 17, 27)}
 
 
+def test_task__stands_in_tables_under_its_depth_or_its_type():
+    assert {(task.group, task.depth) for task in tasks("TextCraft-v0", "test")} == {
+        ("depth 2", 2), ("depth 3", 3), ("depth 4", 4)
+    }  # fmt: skip
+    assert {(task.group, task.depth) for task in tasks("ALFWorld-v0", "dev")} == {
+        ("look_at_obj_in_light", 2),
+        ("pick_and_place_simple", 2),
+        ("pick_clean_then_place_in_recep", 3),
+        ("pick_cool_then_place_in_recep", 3),
+        ("pick_heat_then_place_in_recep", 3),
+        ("pick_two_obj_and_place", 4),
+    }
+
+
 def test_task__is_a_value():
     beehive, again = (tasks("TextCraft-v0")[30] for _ in range(2))
     assert beehive == again

@@ -16,7 +16,7 @@ from textcraft_gym.agents.models.spec import key_values
 from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.agents import AGENTS
 from textcraft_gym.evaluation.compare import compare as compare_records
-from textcraft_gym.evaluation.metrics import summarise_by_depth
+from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.report import label
 from textcraft_gym.evaluation.runner import Config, read_config, read_records
@@ -62,7 +62,9 @@ def evaluate(
     env: Annotated[str, typer.Option(help="The environment's id.")],
     agent: Annotated[str, typer.Option(help=f"One of {', '.join(AGENTS)}, or MODULE:CLASS of your own.")],
     out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it goes on.")],
-    split: Annotated[str, typer.Option(help="dev, test, all, or FILE.jsonl:NAME.")] = "test",
+    split: Annotated[
+        str, typer.Option(help="One of the environment's, such as dev or all, or FILE.jsonl:NAME.")
+    ] = "test",
     agent_arg: Annotated[list[str] | None, typer.Option(help="KEY=VALUE for the agent; may be repeated.")] = None,
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "simulated",
     planner: Annotated[str | None, typer.Option(help="Another model for the planner's questions.")] = None,
@@ -79,7 +81,7 @@ def evaluate(
     workers: Annotated[int, typer.Option(min=1, help="How many episodes are under way at once.")] = 1,
     table: Annotated[bool, typer.Option(help="Whether to print the tables at the end.")] = True,
 ) -> None:
-    """Let an agent play every task of a split, and print its success by depth."""
+    """Let an agent play every task of a split, and print its success by group of tasks."""
     config = Config(
         env=env,
         split=split,
@@ -102,7 +104,7 @@ def evaluate(
         print(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command goes on from there.")
         raise typer.Exit(130) from None
     if table:
-        display.show_runs({label(out.name, read_config(out), records): summarise_by_depth(records)})
+        display.show_runs({label(out.name, read_config(out), records): summarise_by_group(records)})
 
 
 @app.command()
@@ -110,7 +112,9 @@ def sweep(
     env: Annotated[str, typer.Option(help="The environment's id.")],
     agents: Annotated[str, typer.Option(help="Names of agents, with commas.")],
     out: Annotated[Path, typer.Option(help="The folder of the runs; an unfinished sweep in it goes on.")],
-    split: Annotated[str, typer.Option(help="dev, test, all, or FILE.jsonl:NAME.")] = "test",
+    split: Annotated[
+        str, typer.Option(help="One of the environment's, such as dev or all, or FILE.jsonl:NAME.")
+    ] = "test",
     d_max: Annotated[str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")] = "",
     span: Annotated[str, typer.Option(help="Spans of the simulated model, as 2-8 or 3,5.")] = "",
     model: Annotated[list[str] | None, typer.Option(help=f"{MODEL_HELP} May be repeated.")] = None,
@@ -156,7 +160,7 @@ def report(
         print(f"{sum(map(len, records.values()))} episodes to {out}")
     else:
         labels = {label(name, configs[name], of_run): of_run for name, of_run in records.items()}
-        display.show_runs({name: summarise_by_depth(of_run) for name, of_run in labels.items()})
+        display.show_runs({name: summarise_by_group(of_run) for name, of_run in labels.items()})
 
 
 @app.command()
@@ -182,7 +186,7 @@ def play(
 
 @app.command()
 def tasks(env: EnvId, split: str = "all", env_arg: EnvArgs = None) -> None:
-    """List the tasks of a split with depth and the length of a shortest solution."""
+    """List the tasks of a split: group, depth, and the length of a shortest solution."""
     display.show_tasks(textcraft_gym.tasks(env, split, **key_values(env_arg or [])))
 
 

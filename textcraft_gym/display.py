@@ -17,9 +17,10 @@ from rich.tree import Tree
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.evaluation.compare import Comparison
+from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
 from textcraft_gym.evaluation.runner import Config, Record, evaluate
-from textcraft_gym.evaluation.sweep import Found
+from textcraft_gym.evaluation.sweep import Found, legend
 from textcraft_gym.evaluation.sweep import table as sweep_table
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import name_of_ingredient
@@ -28,23 +29,25 @@ from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.recipes.splits import Leakage, Splits
 from textcraft_gym.tasks import Task
 
-console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)
+console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160)
+WORDS = ("group", "such as")
+"""Headings of columns of words, which stand left as the first column does; numbers stand right."""
 
 
 def show_runs(runs: Runs) -> None:
-    """Print success by depth, and where models were asked, what that took and what the agents took to be won."""
-    _show_by_depth("Success by depth", SUCCESS, success_rows(runs))
+    """Print success by group, and where models were asked, what that took and what the agents took to be won."""
+    _show_by_group("Success by group", SUCCESS, success_rows(runs))
     if effort := effort_table(runs):
-        _show_by_depth("Calls of models an episode, and the agent's own verdict", effort[0], effort[1:])
+        _show_by_group("Calls of models an episode, and the agent's own verdict", effort[0], effort[1:])
 
 
-def _show_by_depth(title: str, headings: Sequence[str], rows: Rows) -> None:
+def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
     table = _table(title, headings)
     above = ""
-    for run, depth, *cells in rows:
-        whole = depth == "all"
+    for run, group, *cells in rows:
+        whole = group == ALL
         table.add_row(
-            "" if run == above else escape(run), depth, *cells, style="bold" if whole else "", end_section=whole
+            "" if run == above else escape(run), escape(group), *cells, style="bold" if whole else "", end_section=whole
         )
         above = run
     console.print(table)
@@ -56,7 +59,7 @@ def show_sweep(found: Found) -> None:
     table = _table("Sweep", headings)
     for row in rows:
         table.add_row(*map(escape, row))
-    console.print(table)
+    console.print(table, escape(legend(found)))
 
 
 def show_comparison(first: str, second: str, found: Comparison) -> None:
@@ -120,10 +123,13 @@ def evaluate_with_progress(
 
 
 def show_tasks(tasks: Iterable[Task]) -> None:
-    """Print tasks with their depth and the length of a shortest solution."""
-    table = _table("Tasks", ("task", "depth", "shortest solution"))
+    """Print tasks with their group, unless it only repeats the depth, depth, and the length of a shortest solution."""
+    tasks = list(tasks)
+    is_grouped = any(task.group not in (ALL, f"depth {task.depth}") for task in tasks)
+    table = _table("Tasks", ("task", *(["group"] if is_grouped else []), "depth", "shortest solution"))
     for task in tasks:
-        table.add_row(escape(task.id), str(task.depth), str(task.optimal_length))
+        group = [escape(task.group)] if is_grouped else []
+        table.add_row(escape(task.id), *group, str(task.depth), str(task.optimal_length))
     console.print(table)
 
 
@@ -186,7 +192,7 @@ def show_leakage(found: Leakage, train: str, test: str) -> None:
         ("intermediate", f"only intermediates in {train}"),
         ("unseen", "unseen"),
     ):
-        items = [item for item, how in found.intermediates.items() if how == met_as]
+        items = [name_of(item) for item, how in found.intermediates.items() if how == met_as]
         table.add_row(text, str(len(items)), escape(_some(items)))
     untouched = sum(not met for met in found.goals.values())
     console.print(table, f"{untouched} of {len(found.goals)} {test} goals have no intermediate that {train} has met.")
@@ -195,7 +201,7 @@ def show_leakage(found: Leakage, train: str, test: str) -> None:
 def _table(title: str, headings: Sequence[str]) -> Table:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if place == 0 else "right", overflow="fold")
+        table.add_column(heading, justify="left" if place == 0 or heading in WORDS else "right", overflow="fold")
     return table
 
 
@@ -209,4 +215,4 @@ def _choice(ingredient: tuple[str, ...]) -> str:
 
 
 def _some(items: Sequence[str], shown: int = 6) -> str:
-    return ", ".join(name_of(item) for item in items[:shown]) + (", ..." if len(items) > shown else "")
+    return ", ".join(items[:shown]) + (", ..." if len(items) > shown else "")

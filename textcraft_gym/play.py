@@ -14,6 +14,9 @@ from textcraft_gym.registration import make
 
 HELP = "Tab completes, [bold]hint[/] shows a good next action, [bold]quit[/] leaves."
 
+GOALS = ("Goal: ", "Your task is to: ")
+"""How the line begins that says what is to be done."""
+
 
 def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
     """Play one episode and return whether it was won. At the end of the input the game is left.
@@ -88,4 +91,4 @@ def _words(observation: str, info: dict[str, Any]) -> tuple[list[str], list[str]
 
 def _coloured(observation: str) -> str:
     lines = (escape(line) for line in observation.split("\n"))
-    return "\n".join(f"[bold magenta]{line}[/]" if line.startswith("Goal") else line for line in lines)
+    return "\n".join(f"[bold magenta]{line}[/]" if line.startswith(GOALS) else line for line in lines)

@@ -19,6 +19,10 @@ class Task(Protocol):
         """The name to give to ``reset(options={"task": ...})``."""
 
     @property
+    def group(self) -> str:
+        """The words under which its results stand in tables; ``all`` where a game's tasks form no groups."""
+
+    @property
     def depth(self) -> int:
         """How hard the task is, by the measure of its game."""
 

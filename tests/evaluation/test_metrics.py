@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from textcraft_gym.evaluation.metrics import summarise, summarise_by_depth, wilson_interval
+from textcraft_gym.evaluation.metrics import groups, summarise, summarise_by_group, wilson_interval
 from textcraft_gym.evaluation.report import markdown
 
 
@@ -21,7 +21,16 @@ def test_wilson_interval__knows_nothing_without_trials():
 
 def record(depth: int = 2, won: bool = True, **more) -> dict:
     effort = {"calls": {}, "tokens": {}, "cost": 0.0, "k_max": 0, "belief": None}
-    return {"depth": depth, "won": won, "reward": float(won), "steps": 6, "optimal_length": 3, **effort, **more}
+    return {
+        "group": f"depth {depth}",
+        "depth": depth,
+        "won": won,
+        "reward": float(won),
+        "steps": 6,
+        "optimal_length": 3,
+        **effort,
+        **more,
+    }
 
 
 def test_summarise__keeps_errors_out_of_every_rate():
@@ -36,23 +45,37 @@ def test_summarise__of_errors_alone_has_no_rate():
     assert (summary.episodes, summary.errors, summary.rate, summary.reward) == (0, 1, None, None)
 
 
-def test_summarise_by_depth__has_a_row_a_depth_and_one_for_all():
-    by_depth = summarise_by_depth([record(4, False), record(2), record(2, False), record(3)])
-    assert {depth: (s.won, s.episodes) for depth, s in by_depth.items()} == {
-        "2": (1, 2),
-        "3": (1, 1),
-        "4": (0, 1),
-        "all": (2, 4),
+def test_summarise_by_group__has_a_row_a_group_and_one_for_all():
+    by_group = summarise_by_group([record(4, False), record(2), record(2, False), record(3)])
+    assert {group: (s.won, s.episodes, s.depth) for group, s in by_group.items()} == {
+        "depth 2": (1, 2, 2.0),
+        "depth 3": (1, 1, 3.0),
+        "depth 4": (0, 1, 4.0),
+        "all": (2, 4, 2.75),
     }
-    assert list(by_depth) == ["2", "3", "4", "all"]
+    assert list(by_group) == ["depth 2", "depth 3", "depth 4", "all"]
 
 
-def test_markdown__shows_each_run_and_depth():
+def test_summarise_by_group__orders_by_depth_and_then_by_name():
+    records = [record(depth, group=group) for depth, group in ((10, "a"), (9, "heat"), (9, "cool"), (2, "z"))]
+    assert list(summarise_by_group(records)) == ["z", "cool", "heat", "a", "all"]
+    runs = [summarise_by_group(records[:2]), summarise_by_group(records[2:])]
+    assert groups(runs) == ["z", "cool", "heat", "a"]
+
+
+def test_summarise_by_group__has_one_row_where_tasks_form_no_groups():
+    by_group = summarise_by_group([record(2, group="all"), record(3, group="all", error="boom")])
+    assert {group: (s.won, s.episodes, s.errors) for group, s in by_group.items()} == {"all": (1, 1, 1)}
+    assert list(summarise_by_group([record(2, group="all"), record(3, group="b")])) == ["b", "all"]
+    assert list(summarise_by_group([])) == ["all"]
+
+
+def test_markdown__shows_each_run_and_group():
     runs = {"a": [record()], "b": [record(won=False, error="x")]}
-    lines = markdown({name: summarise_by_depth(records) for name, records in runs.items()})
+    lines = markdown({name: summarise_by_group(records) for name, records in runs.items()})
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()]
-    assert rows[2] == ["a", "2", "1", "1", "100.0", "20.7-100.0", "6.0", "2.00", "0"]
-    assert rows[4] == ["b", "2", "0", "0", "-", "0.0-100.0", "-", "-", "1"]
+    assert rows[2] == ["a", "depth 2", "1", "1", "100.0", "20.7-100.0", "6.0", "2.00", "0"]
+    assert rows[4] == ["b", "depth 2", "0", "0", "-", "0.0-100.0", "-", "-", "1"]
     assert len(rows) == 6
 
 
@@ -72,7 +95,9 @@ def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
 
 def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
     runs = {"with": [record(calls={"executor": 4}, belief=True)], "without": [record()]}
-    _, _, effort = markdown({run: summarise_by_depth(records) for run, records in runs.items()}).partition("\n\n")
+    _, _, effort = markdown({run: summarise_by_group(records) for run, records in runs.items()}).partition("\n\n")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in effort.splitlines()]
-    assert lines[0] == ["run", "depth", "executor", "tokens", "cost", "k_max", "claimed", "precision", "recall"]
-    assert lines[2:] == [["with", depth, "4.0", "0", "0.00", "0.00", "1", "100.0", "100.0"] for depth in ("2", "all")]
+    assert lines[0] == ["run", "group", "executor", "tokens", "cost", "k_max", "claimed", "precision", "recall"]
+    assert lines[2:] == [
+        ["with", group, "4.0", "0", "0.00", "0.00", "1", "100.0", "100.0"] for group in ("depth 2", "all")
+    ]

@@ -29,7 +29,16 @@ def node(task: str = "goal", *parts: Any, **more) -> dict:
 
 
 def record(task: str = "goal", **more) -> dict:
-    plain = {"depth": 2, "optimal_length": 3, "seed": 0, "reward": 1.0, "won": True, "belief": True, "steps": 1}
+    plain = {
+        "group": "depth 2",
+        "depth": 2,
+        "optimal_length": 3,
+        "seed": 0,
+        "reward": 1.0,
+        "won": True,
+        "belief": True,
+        "steps": 1,
+    }
     asked = {"calls": {"executor": 1}, "tokens": {"prompt_tokens": 9}, "cost": 0.0, "trials": 1, "k_max": 1}
     ended = {"ended": "terminated", "error": None, "traceback": None}
     played = {"transcript": [[None, "You begin."], ["go", "Done."]], "trace": node(task, 0, 1)}
@@ -262,11 +271,11 @@ def shown(browser: Any, what: str = "row") -> list[Any]:
     return found
 
 
-def press(browser: Any, group: str, value: str) -> None:
-    (button,) = browser.find_elements("css selector", f'fieldset[data-filter="{group}"] button[value="{value}"]')
+def press(browser: Any, filter: str, value: str) -> None:
+    (button,) = browser.find_elements("css selector", f'fieldset[data-filter="{filter}"] button[value="{value}"]')
     button.click()
     assert button.get_attribute("aria-pressed") == "true"
-    pressed = browser.find_elements("css selector", f'fieldset[data-filter="{group}"] button[aria-pressed="true"]')
+    pressed = browser.find_elements("css selector", f'fieldset[data-filter="{filter}"] button[aria-pressed="true"]')
     assert pressed == [button]
 
 
@@ -349,7 +358,7 @@ def test_page__finds_tasks_in_either_case(browser: Any, tmp_path: Path):
     assert shown(browser, "row.dataset.task") == ["Oak door", "dark oak sign"]
 
 
-def test_page__filters_by_outcome_depth_run_and_task(
+def test_page__filters_by_outcome_group_run_and_task(
     browser: Any, simulated: dict[str, list[dict]], simulated_page: str, tmp_path: Path
 ):
     load(browser, simulated_page, tmp_path)
@@ -363,16 +372,31 @@ def test_page__filters_by_outcome_depth_run_and_task(
     press(browser, "outcome", "lost")
     lost = [(run, record) for run, record in rows if not record["won"] and not record["error"]]
     expect(lost)
-    press(browser, "depth", "3")
-    lost_at_3 = [(run, record) for run, record in lost if record["depth"] == 3]
+    press(browser, "group", "depth 3")
+    lost_at_3 = [(run, record) for run, record in lost if record["group"] == "depth 3"]
     expect(lost_at_3)
     press(browser, "run", "1")
     expect([(run, record) for run, record in lost_at_3 if run == "reflexion"])
-    for group in ("outcome", "depth", "run"):
-        press(browser, group, "")
+    for filter in ("outcome", "group", "run"):
+        press(browser, filter, "")
     browser.find_element("id", "task").send_keys("Stairs")
     expect([(run, record) for run, record in rows if "stairs" in record["task"]])
     assert browser.get_log("browser") == []
+
+
+def test_page__keeps_long_names_in_their_columns(browser: Any, tmp_path: Path):
+    group = "pick_clean_then_place_in_recep"
+    whole = record(f"{group}-DishSponge-None-BathtubBasin-416/trial_00610", group=group, ended="max_steps")
+    page = html_page({"run": [whole], "another": [whole]}, dict.fromkeys(("run", "another"), config()))
+    load(browser, page, tmp_path)
+    cells = "[...row.querySelectorAll('summary > span')]"
+    assert shown(browser, f"{cells}.filter((cell) => cell.scrollWidth > cell.clientWidth).length") == [0, 0]
+    assert shown(browser, f"{cells}.map((cell) => cell.textContent)[4]") == [f"group {group}"] * 2
+    assert "pick_<wbr>clean_<wbr>then_<wbr>place_<wbr>in_<wbr>recep" in page
+    (wide,) = browser.execute_script(
+        "return [document.documentElement.scrollWidth - document.documentElement.clientWidth]"
+    )
+    assert wide == 0
 
 
 def test_page__runs_nothing_that_an_episode_holds(browser: Any, tmp_path: Path):

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from textcraft_gym.evaluation import plots
-from textcraft_gym.evaluation.metrics import summarise_by_depth
+from textcraft_gym.evaluation.metrics import summarise_by_group
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</title></svg><script>alert("&")</script>'
@@ -14,11 +14,11 @@ HOSTILE = '</title></svg><script>alert("&")</script>'
 
 def record(depth: int, won: bool, **more) -> dict:
     plain = {"reward": float(won), "belief": won, "steps": 1, "calls": {}, "tokens": {}, "cost": 0.0, "k_max": 1}
-    return {"depth": depth, "won": won, **plain, **more}
+    return {"group": f"depth {depth}", "depth": depth, "won": won, **plain, **more}
 
 
 def summaries(**runs: list[dict]) -> dict:
-    return {run: summarise_by_depth(records) for run, records in runs.items()}
+    return {run: summarise_by_group(records) for run, records in runs.items()}
 
 
 def numbers(element: ElementTree.Element, *names: str) -> list[float]:
@@ -35,40 +35,40 @@ def words(svg: str) -> list[str]:
     return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
-def test_success_by_depth__draws_rates_as_heights_and_wilson_intervals_as_lines():
+def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines():
     records = [record(2, won) for won in (True, True, True, False)] + [record(3, False)]
-    svg = plots.success_by_depth(summaries(a=records))
+    svg = plots.success_by_group(summaries(a=records))
     found = bars(svg)
     hint = "a, depth 2: 3 of 4 won, 75.0% (95% interval 30.1 to 95.4%)"
     assert next(iter(found)) == hint
-    zero, full = 230, 200  # where 0% stands, and how high 100% is
-    y, height = numbers(found[hint], "y", "height")
-    assert (y, height) == (zero - 0.75 * full, 0.75 * full)
-    assert [float(rect.attrib["height"]) for rect in found.values()] == [150, 0, 120]
-    ends = re.findall(r'd="M[\d.]+ ([\d.]+)V([\d.]+)M', svg)[0]
-    assert [float(end) for end in ends] == pytest.approx([zero - 0.30064 * full, zero - 0.95442 * full], abs=0.01)
+    zero, full = 64, 332  # where 0% stands, and how long 100% is
+    assert numbers(found[hint], "x", "width") == [zero, 0.75 * full]
+    assert [float(rect.attrib["width"]) for rect in found.values()] == pytest.approx([249, 0, 199.2])
+    ends = re.findall(r'd="M([\d.]+) [\d.]+H([\d.]+)M', svg)[0]
+    assert [float(end) for end in ends] == pytest.approx([zero + 0.30064 * full, zero + 0.95442 * full], abs=0.01)
+    assert {"75%", "0%", "60%", "episodes won (%)"} <= set(words(svg))
 
 
-def test_success_by_depth__places_runs_beside_each_other_and_leaves_out_what_was_not_played():
-    found = bars(plots.success_by_depth(summaries(a=[record(2, True)], b=[record(2, True), record(10, True)])))
+def test_success_by_group__places_runs_beside_each_other_and_leaves_out_what_was_not_played():
+    found = bars(plots.success_by_group(summaries(a=[record(2, True)], b=[record(2, True), record(10, True)])))
     assert [hint.split(":")[0] for hint in found] == ["a, depth 2", "b, depth 2", "b, depth 10", "a, all", "b, all"]
-    first, second, *_ = (numbers(rect, "x", "width") for rect in found.values())
+    first, second, *_ = (numbers(rect, "y", "height") for rect in found.values())
     assert second[0] == pytest.approx(sum(first))
     assert len({rect.attrib["fill"] for rect in found.values()}) == 2
 
 
-def test_success_by_depth__draws_no_bar_where_all_broke():
-    found = bars(plots.success_by_depth(summaries(a=[record(2, False, error="boom"), record(3, True)])))
+def test_success_by_group__draws_no_bar_where_all_broke():
+    found = bars(plots.success_by_group(summaries(a=[record(2, False, error="boom"), record(3, True)])))
     assert [hint.split(":")[0] for hint in found] == ["a, depth 3", "a, all"]
 
 
-def test_calls_by_depth__stacks_mean_calls_by_role():
+def test_calls_by_group__stacks_mean_calls_by_role():
     records = [
         record(2, True, calls={"executor": 2}),
         record(2, True, calls={"executor": 4, "planner": 2}),
         record(3, True, calls={"planner": 2}),
     ]
-    svg = plots.calls_by_depth(summaries(a=records))
+    svg = plots.calls_by_group(summaries(a=records))
     found = bars(svg)
     executor, planner = found["a, depth 2: 3.0 calls of the executor"], found["a, depth 2: 1.0 calls of the planner"]
     assert numbers(executor, "x", "width") == [64, 249]  # 332 units of width are 4 calls
@@ -77,9 +77,9 @@ def test_calls_by_depth__stacks_mean_calls_by_role():
     assert {"executor", "planner", "mean calls an episode", "4.0", "depth 2", "all"} <= set(words(svg))
 
 
-def test_k_max_by_depth__shares_out_the_episodes_that_did_not_break():
+def test_k_max_by_group__shares_out_the_episodes_that_did_not_break():
     deepest = [record(2, True, k_max=level) for level in (1, 1, 2, 3)]
-    svg = plots.k_max_by_depth({"a": [*deepest, record(2, False, k_max=0, error="boom")]})
+    svg = plots.k_max_by_group({"a": [*deepest, record(2, False, k_max=0, error="boom")]})
     widths = {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items() if "depth 2" in hint}
     assert widths == {
         "a, depth 2: 2 of 4 went down to level 1": 166,
@@ -105,9 +105,9 @@ def every_plot(run: str, simulated: tuple[str, ...] = ()) -> list[str]:
     records = [record(2, True, calls={run: 2}), record(2, False, calls={run: 1})]
     found = summaries(**{run: records})
     return [
-        plots.success_by_depth(found, simulated),
-        plots.calls_by_depth(found, simulated),
-        plots.k_max_by_depth({run: records}, simulated),
+        plots.success_by_group(found, simulated),
+        plots.calls_by_group(found, simulated),
+        plots.k_max_by_group({run: records}, simulated),
         plots.belief_and_reward(found, simulated),
     ]
 
@@ -137,6 +137,23 @@ def test_plots__show_names_as_text_whatever_they_hold():
 
 
 def test_plots__of_runs_without_episodes_are_empty_and_whole():
-    for plot in (plots.success_by_depth, plots.calls_by_depth, plots.belief_and_reward):
+    for plot in (plots.success_by_group, plots.calls_by_group, plots.belief_and_reward):
         assert bars(plot(summaries(a=[]))) == {}
-    assert bars(plots.k_max_by_depth({"a": []})) == {}
+    assert bars(plots.k_max_by_group({"a": []})) == {}
+
+
+LONG = "pick_clean_then_place_in_recep"
+
+
+@pytest.mark.parametrize(("group", "shown"), [(LONG, LONG), (f"{LONG}tacle", f"{LONG[:29]}…"), ("light", "light")])
+def test_plots__leave_room_for_the_names_of_groups(group: str, shown: str):
+    records = [record(2, True, group=group, calls={"executor": 2})]
+    found = summaries(a=records)
+    for svg in (plots.success_by_group(found), plots.calls_by_group(found), plots.k_max_by_group({"a": records})):
+        (name,) = [text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.text == shown]
+        (x,) = numbers(name, "x")
+        assert name.attrib["text-anchor"] == "end"
+        assert x - plots.LETTER * len(shown) >= 0
+        starts = {numbers(rect, "x")[0] for rect in bars(svg).values()}
+        assert starts == {x + 8}
+        assert next(iter(bars(svg))).startswith(f"a, {group}: ")

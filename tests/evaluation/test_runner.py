@@ -38,6 +38,7 @@ def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
     folder = tmp_path / "run"
     assert lines(folder) == json.loads(json.dumps(records)) == read_records(folder)
     assert [r["task"] for r in records] == sorted(r["task"] for r in records)
+    assert [r["group"] for r in records] == [f"depth {r['depth']}" for r in records]
     assert all(r["won"] and r["reward"] == 1 and r["steps"] == r["optimal_length"] for r in records)
     assert json.loads((folder / "summary.json").read_text())["all"]["rate"] == 1.0
     assert "| all | 6 | 6 | 100.0 |" in (folder / "report.md").read_text()
@@ -214,8 +215,19 @@ def test_evaluate__refuses_to_go_on_with_other_recipes(tmp_path: Path):
 
 
 def test_read_records__leaves_out_an_unfinished_last_line(tmp_path: Path):
-    (tmp_path / "episodes.jsonl").write_text('{"task": "a"}\n{"task": "b", "rew')
-    assert read_records(tmp_path) == [{"task": "a"}]
+    (tmp_path / "episodes.jsonl").write_text('{"task": "a", "group": "all", "depth": 1}\n{"task": "b", "rew')
+    assert read_records(tmp_path) == [{"task": "a", "group": "all", "depth": 1}]
+
+
+def test_read_records__groups_by_depth_what_was_written_before_there_were_groups(tmp_path: Path):
+    config = Config("TextCraft-v0", "test", "expert", limit=6)
+    records = evaluate(config, tmp_path)
+    written = (tmp_path / "summary.json").read_text()
+    old = [{key: value for key, value in record.items() if key != "group"} for record in records]
+    (tmp_path / "episodes.jsonl").write_text("".join(json.dumps(record) + "\n" for record in old))
+    assert {record["group"] for record in read_records(tmp_path)} == {"depth 2", "depth 3"}
+    evaluate(config, tmp_path)
+    assert (tmp_path / "summary.json").read_text() == written
 
 
 class Fragile:
@@ -261,9 +273,9 @@ def test_evaluate__passes_env_args_on(tmp_path: Path):
     assert len(record["transcript"][0][1]) < len(other["transcript"][0][1])
 
 
-@pytest.mark.parametrize("line", ["[]", "{}", "nonsense", "7"])
+@pytest.mark.parametrize("line", ["[]", "{}", "nonsense", "7", '{"task": "b"}'])
 def test_read_records__names_a_line_that_is_no_record(tmp_path: Path, line: str):
-    (tmp_path / "episodes.jsonl").write_text('{"task": "a"}\n' + line + "\n")
+    (tmp_path / "episodes.jsonl").write_text('{"task": "a", "depth": 1}\n' + line + "\n")
     with pytest.raises(RunError, match=r"episodes.jsonl:2"):
         read_records(tmp_path)
 

@@ -7,7 +7,7 @@ import pytest
 
 from textcraft_gym import UnknownName
 from textcraft_gym.evaluation.runner import Config, read_config
-from textcraft_gym.evaluation.sweep import Cell, grid, sweep, table, tidy
+from textcraft_gym.evaluation.sweep import Cell, grid, legend, sweep, table, tidy
 
 BASE = Config("TextCraft-v0", "test", "", limit=6)
 
@@ -34,11 +34,11 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
     assert read_config(tmp_path / "adapt_d2_simulated-span=3")["agent_args"] == {"d_max": 2}
     rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
     assert rows == tidy(found)
-    for cell, by_depth in found.items():
-        (row,) = [r for r in rows if (r["agent"], r["model"], r["depth"]) == (cell.agent, cell.model, "all")]
-        assert (int(row["episodes"]), int(row["won"])) == (6, by_depth["all"].won)
-        assert float(row["rate"]) == pytest.approx(by_depth["all"].won / 6, abs=1e-6)
-    assert (tmp_path / "sweep.md").read_text().count("\n") == 2 + len(cells)
+    for cell, by_group in found.items():
+        (row,) = [r for r in rows if (r["agent"], r["model"], r["group"]) == (cell.agent, cell.model, "all")]
+        assert (int(row["episodes"]), int(row["won"])) == (6, by_group["all"].won)
+        assert float(row["rate"]) == pytest.approx(by_group["all"].won / 6, abs=1e-6)
+    assert (tmp_path / "sweep.md").read_text().count("\n") == 2 + len(cells) + 2
     again = []
     assert sweep(BASE, cells, tmp_path, play=lambda *a, **k: again.append(a) or _replay(*a, **k)) == found
     assert len(again) == len(cells)
@@ -50,13 +50,22 @@ def _replay(config, out, **how):
     return evaluate(config, out, **how, on_episode=lambda record: pytest.fail("played again"))
 
 
-def test_table__has_what_differs_by_depth_in_one_field(tmp_path: Path):
+def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
     found = sweep(BASE, [Cell("react", None, "simulated:span=99")], tmp_path)
     headings, row = table(found)
     named = dict(zip(headings, row, strict=True))
     assert (named["agent"], named["d_max"], named["n"], named["won %"]) == ("react", "-", "6", "100.0")
-    assert named["at depth 2/3"] == "100/100"
-    assert named["k_max 2/3"] == "1.0/1.0"
+    assert named["won % by group"] == "100/100"
+    assert named["k_max by group"] == "1.0/1.0"
+    assert legend(found) == "By group: depth 2 / depth 3."
+    assert (tmp_path / "sweep.md").read_text().endswith(f"\n\n{legend(found)}\n")
+
+
+def test_table__shows_all_where_tasks_form_no_groups(tmp_path: Path):
+    (found,) = sweep(BASE, [Cell("expert", None, "simulated")], tmp_path).values()
+    alone = {Cell("expert", None, "simulated"): {"all": found["all"]}}
+    assert dict(zip(*table(alone), strict=True))["won % by group"] == "100"
+    assert legend(alone) == "By group: all."
 
 
 def test_cell__names_a_folder_that_is_none_elsewhere():

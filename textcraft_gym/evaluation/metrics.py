@@ -9,6 +9,8 @@ from statistics import fmean
 from typing import Any
 
 Z_95 = 1.959963984540054
+ALL = "all"
+"""What stands in the place of a group for all episodes together, and for tasks that form no groups."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Summary:
     Attributes:
         episodes: How many ended without an error.
         errors: How many did not.
+        depth: Mean depth of the tasks, those of errors too; None without any.
         won: How many were won.
         rate: ``won / episodes``, or None without episodes.
         low, high: The 95% Wilson interval of the rate.
@@ -34,6 +37,7 @@ class Summary:
 
     episodes: int
     errors: int
+    depth: float | None
     won: int
     rate: float | None
     low: float
@@ -85,6 +89,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     return Summary(
         episodes=len(played),
         errors=len(records) - len(played),
+        depth=fmean(record["depth"] for record in records) if records else None,
         won=len(won),
         rate=len(won) / len(played) if played else None,
         low=low,
@@ -101,9 +106,15 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     )
 
 
-def summarise_by_depth(records: Iterable[Mapping[str, Any]]) -> dict[str, Summary]:
-    """Return a summary for each depth, in order, and one for ``all``."""
+def summarise_by_group(records: Iterable[Mapping[str, Any]]) -> dict[str, Summary]:
+    """Return a summary for each group, in order, and one for ``all``."""
     records = list(records)
-    depths = sorted({record["depth"] for record in records})
-    by_depth = {str(depth): summarise(r for r in records if r["depth"] == depth) for depth in depths}
-    return by_depth | {"all": summarise(records)}
+    names = {record["group"] for record in records}
+    by_group = {name: summarise(record for record in records if record["group"] == name) for name in names}
+    return {name: by_group[name] for name in groups([by_group])} | {ALL: summarise(records)}
+
+
+def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
+    """Return the groups of all runs without ``all``: the shallow ones first, those of one depth by name."""
+    depths = {name: summary.depth or 0.0 for by_group in runs for name, summary in by_group.items() if name != ALL}
+    return sorted(depths, key=lambda name: (depths[name], name))

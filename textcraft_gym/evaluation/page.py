@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from textcraft_gym.evaluation import plots
 from textcraft_gym.evaluation.compare import Comparison, compare
-from textcraft_gym.evaluation.metrics import summarise_by_depth
+from textcraft_gym.evaluation.metrics import ALL, groups, summarise_by_group
 from textcraft_gym.evaluation.report import SUCCESS, Rows, effort_table, is_simulated, success_rows
 
 Record: TypeAlias = Mapping[str, Any]
@@ -67,29 +67,29 @@ def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config
         runs: Episode records (see ``runner``) by the label of the run; the others are compared with the first.
         configs: The config of each run, as ``read_config`` returns it.
     """
-    by_depth = {run: summarise_by_depth(records) for run, records in runs.items()}
-    asked = {run: summaries for run, summaries in by_depth.items() if summaries["all"].calls}
+    by_group = {run: summarise_by_group(records) for run, records in runs.items()}
+    asked = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
     simulated = {run for run, records in runs.items() if is_simulated(configs[run], records)}
     lines = [_line(run, number, record) for number, (run, records) in enumerate(runs.items()) for record in records]
     shared, own = _facts({run: configs[run] for run in runs})
     page = _template().render(
         games=list(dict.fromkeys(f"{configs[run]['env']}, split {configs[run]['split']}" for run in runs)),
-        whole={run: summaries["all"] for run, summaries in by_depth.items()},
+        whole={run: summaries[ALL] for run, summaries in by_group.items()},
         simulated=simulated,
         asked_simulated=simulated & asked.keys(),
         shared=shared,
         own=own,
         success_headings=SUCCESS[1:],
-        success=_by_run(success_rows(by_depth)),
-        success_plot=plots.success_by_depth(by_depth, simulated),
-        effort_headings=effort_table(by_depth)[0][1:] if asked else (),
-        effort=_by_run(effort_table(by_depth)[1:]),
-        calls_plot=plots.calls_by_depth(asked, simulated),
-        k_max_plot=plots.k_max_by_depth({run: runs[run] for run in asked}, simulated),
+        success=_by_run(success_rows(by_group)),
+        success_plot=plots.success_by_group(by_group, simulated),
+        effort_headings=effort_table(by_group)[0][1:] if asked else (),
+        effort=_by_run(effort_table(by_group)[1:]),
+        calls_plot=plots.calls_by_group(asked, simulated),
+        k_max_plot=plots.k_max_by_group({run: runs[run] for run in asked}, simulated),
         belief_plot=plots.belief_and_reward(asked, simulated),
         comparisons=_comparisons(runs),
         lines=lines,
-        filters=_filters(lines),
+        filters=_filters(lines, groups(by_group.values())),
     )
     # Half of a surrogate pair, which JSON can hold, cannot be written as UTF-8.
     return page.encode("utf-8", "replace").decode("utf-8")
@@ -146,7 +146,7 @@ def _line(run: str, number: int, record: Record) -> Line:
     mistaken = belief is not None and outcome != "error" and belief != record["won"]
     cells = {
         "belief": BELIEFS[belief] + (" (wrong)" if mistaken else ""),
-        "depth": str(record["depth"]),
+        "group": record["group"],
         "steps": str(record["steps"]),
         "optimal": str(record["optimal_length"] or "-"),
         "calls": str(sum(record["calls"].values())),
@@ -171,14 +171,14 @@ def _numbers(record: Record) -> str:
     )
 
 
-def _filters(lines: Sequence[Line]) -> dict[str, list[Choice]]:
+def _filters(lines: Sequence[Line], groups: Sequence[str]) -> dict[str, list[Choice]]:
     runs = Counter((str(line.number), line.run) for line in lines)
     outcomes = Counter(line.outcome for line in lines)
-    depths = Counter(line.record["depth"] for line in lines)
+    episodes = Counter(line.record["group"] for line in lines)
     return {
         "run": [Choice(*run, count) for run, count in runs.items()],
         "outcome": [Choice(outcome, words, outcomes[outcome]) for outcome, words in OUTCOMES.items()],
-        "depth": [Choice(str(depth), str(depth), depths[depth]) for depth in sorted(depths)],
+        "group": [Choice(group, group, episodes[group]) for group in groups],
     }
 
 

@@ -12,14 +12,19 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from textcraft_gym.evaluation.metrics import Summary
+from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.evaluation.report import Runs
 
 SIMULATED = "simulated model"
 SHARE = "share of episodes (%)"
 WIDTH = 440
+LEFT, RIGHT = 64, 44
+"""What stays free beside bars for what stands there."""
+LONGEST_NAME = 30
+"""How many letters of a group's name are shown."""
 TITLE = 30
-LINE = 20
+LINE, BAR, RATE_BAR = 20, 16, 14
+"""How high a line is, and bars, which stand a line apart, or close together where they are rates."""
 LETTER = 7.2
 """About the width of a letter in units of the plot; words are placed before anything has measured them."""
 
@@ -55,7 +60,7 @@ class Bar(NamedTuple):
     end: str = ""
 
 
-class Group(NamedTuple):
+class Panel(NamedTuple):
     """The bars of a run, and a line about it."""
 
     run: str
@@ -63,54 +68,81 @@ class Group(NamedTuple):
     note: str = ""
 
 
-def success_by_depth(runs: Runs, simulated: Collection[str] = ()) -> Markup:
-    """Return bars of the share of episodes won, by depth and run, with 95% Wilson intervals.
+class Axis(NamedTuple):
+    """What bars that lie side by side are measured by.
+
+    Attributes:
+        left: Where 0 stands.
+        ticks: The numbers that are marked, from 0 on.
+    """
+
+    left: float
+    ticks: Sequence[float]
+
+    @property
+    def scale(self) -> float:
+        """How long 1 is."""
+        return (WIDTH - RIGHT - self.left) / self.ticks[-1]
+
+    def at(self, number: float) -> float:
+        """Where a number stands."""
+        return self.left + number * self.scale
+
+    def lines(self, y: float, height: float) -> Markup:
+        """Lines through bars, a tick each."""
+        ways = "".join(f"M{self.at(tick):.2f} {y:g}v{height:g}" for tick in self.ticks)
+        return _element("path", d=ways, stroke="currentColor", opacity=0.2)
+
+    def words(self, y: float, unit: str) -> list[Markup]:
+        """What stands below the bars."""
+        numbers = [_words(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle") for tick in self.ticks]
+        return [*numbers, _words(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle")]
+
+
+def success_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
+    """Return bars of the share of episodes won, by group and run, with 95% Wilson intervals.
 
     Args:
-        runs: Summaries by depth of one run or more.
+        runs: Summaries by group of one run or more.
         simulated: The runs that are marked as a simulated model's.
     """
-    left, height = 44, 200
-    bottom = TITLE + height
-    depths = _depths(runs)
-    band = (WIDTH - left) / len(depths)
-    width = min(32.0, 0.8 * band / len(runs))
-    drawn = [_rate_line(percent, left, bottom - percent / 100 * height) for percent in range(0, 101, 20)]
-    turned = f"translate(12 {TITLE + height // 2}) rotate(-90)"
-    drawn.append(_element("g", _words(0, 0, "episodes won (%)", text_anchor="middle"), transform=turned))
-    for place, depth in enumerate(depths):
-        middle = left + (place + 0.5) * band
-        drawn.append(_words(middle, bottom + 18, _depth(depth), text_anchor="middle"))
-        for number, (run, by_depth) in enumerate(runs.items()):
-            if depth in by_depth and by_depth[depth].rate is not None:
-                x = middle + (number - len(runs) / 2) * width
-                hint = f"{run}, {_depth(depth)}: {_won(by_depth[depth])}"
-                drawn.append(_rate_bar(by_depth[depth], x, bottom, width, height, _colour(number), hint))
-    y = bottom + 32
+    names = [*groups(runs.values()), ALL]
+    axis = Axis(_left(names), _ticks(100.0))
+    drawn: list[Markup] = []
+    y, height = TITLE, RATE_BAR * len(runs)
+    for name in names:
+        drawn += [axis.lines(y - 2, height + 4), _bar_name(name, axis.left, y + height / 2 + 4)]
+        for number, (run, by_group) in enumerate(runs.items()):
+            if name in by_group and by_group[name].rate is not None:
+                hint = f"{run}, {name}: {_won(by_group[name])}"
+                drawn += _rate_bar(by_group[name], axis, y + RATE_BAR * number, _colour(number), hint)
+        y += height + 10
+    drawn += axis.words(y - 6, "episodes won (%)")
+    y += 42
     for number, run in enumerate(runs):
-        drawn += [_swatch(left, y, _colour(number)), _name(run, left + 20, y + 11, simulated)]
+        drawn += [_swatch(0, y, _colour(number)), _name(run, 20, y + 11, simulated)]
         y += LINE
-    return _plot("Success by depth, with 95% Wilson intervals", y, drawn)
+    return _plot("Success by group, with 95% Wilson intervals", y, drawn)
 
 
-def calls_by_depth(runs: Runs, simulated: Collection[str] = ()) -> Markup:
-    """Return bars of the mean number of calls to models, by run and depth, stacked by role."""
-    roles = list(dict.fromkeys(role for by_depth in runs.values() for role in by_depth["all"].calls))
+def calls_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
+    """Return bars of the mean number of calls to models, by run and group, stacked by role."""
+    roles = list(dict.fromkeys(role for by_group in runs.values() for role in by_group[ALL].calls))
     colours = {role: _colour(number) for number, role in enumerate(roles)}
 
-    def bar(run: str, depth: str, summary: Summary) -> Bar:
+    def bar(run: str, name: str, summary: Summary) -> Bar:
         parts = [
-            Part(mean, colours[role], f"{mean:.1f}", f"{run}, {_depth(depth)}: {mean:.1f} calls of the {role}")
+            Part(mean, colours[role], f"{mean:.1f}", f"{run}, {name}: {mean:.1f} calls of the {role}")
             for role, mean in summary.calls.items()
         ]
-        return Bar(_depth(depth), parts, f"{sum(summary.calls.values()):.1f}")
+        return Bar(name, parts, f"{sum(summary.calls.values()):.1f}")
 
-    groups = [Group(run, [bar(run, *item) for item in by_depth.items()]) for run, by_depth in runs.items()]
-    return _stacked("Calls to models by depth", "mean calls an episode", groups, colours, simulated)
+    panels = [Panel(run, [bar(run, *item) for item in by_group.items()]) for run, by_group in runs.items()]
+    return _stacked("Calls to models by group", "mean calls an episode", panels, colours, simulated)
 
 
-def k_max_by_depth(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: Collection[str] = ()) -> Markup:
-    """Return bars of the share of episodes that went down to each level of decomposition, by run and depth.
+def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: Collection[str] = ()) -> Markup:
+    """Return bars of the share of episodes that went down to each level of decomposition, by run and group.
 
     Args:
         runs: Episode records by run.
@@ -120,23 +152,19 @@ def k_max_by_depth(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: C
     levels = sorted({record["k_max"] for records in played.values() for record in records})
     colours = {level: GROWING[min(level, len(GROWING) - 1)] for level in levels}
 
-    def bar(run: str, depth: str, counts: Counter[int]) -> Bar:
-        whole = counts.total()
+    def bar(run: str, name: str, records: Sequence[Mapping[str, Any]]) -> Bar:
+        reached = Counter(record["k_max"] for record in records if name in (record["group"], ALL))
         parts = [
-            _share(counts[level], whole, colours[level], f"{run}, {_depth(depth)}", f"went down to level {level}")
+            _share(reached[level], reached.total(), colours[level], f"{run}, {name}", f"went down to level {level}")
             for level in levels
         ]
-        return Bar(_depth(depth), parts, f"n {whole}")
+        return Bar(name, parts, f"n {reached.total()}")
 
-    groups = []
-    for run, records in played.items():
-        counts = {str(depth): Counter[int]() for depth in sorted({record["depth"] for record in records})}
-        for record in records:
-            counts[str(record["depth"])][record["k_max"]] += 1
-        counts["all"] = sum(counts.values(), Counter[int]())
-        groups.append(Group(run, [bar(run, *item) for item in counts.items()]))
+    panels = [
+        Panel(run, [bar(run, name, records) for name in summarise_by_group(records)]) for run, records in played.items()
+    ]
     legend = {f"level {level}": colour for level, colour in colours.items()}
-    return _stacked("Deepest level of decomposition (k_max)", SHARE, groups, legend, simulated)
+    return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend, simulated)
 
 
 def belief_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
@@ -148,15 +176,15 @@ def belief_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
         "not claimed and lost": GREY,
     }
 
-    def group(run: str, summary: Summary) -> Group:
+    def panel(run: str, summary: Summary) -> Panel:
         right, claimed, won, whole = summary.rightly_claimed, summary.claimed, summary.won, summary.episodes
         counts = zip(colours.items(), (right, claimed - right, won - right, whole - claimed - won + right), strict=True)
         parts = [_share(count, whole, colour, run, name) for (name, colour), count in counts]
         note = f"precision {_percent(summary.precision)}, recall {_percent(summary.recall)}"
-        return Group(run, [Bar("all", parts, f"n {whole}")], note)
+        return Panel(run, [Bar(ALL, parts, f"n {whole}")], note)
 
-    groups = [group(run, by_depth["all"]) for run, by_depth in runs.items()]
-    return _stacked("What agents took to be won, and what was", SHARE, groups, colours, simulated)
+    panels = [panel(run, by_group[ALL]) for run, by_group in runs.items()]
+    return _stacked("What agents took to be won, and what was", SHARE, panels, colours, simulated)
 
 
 def _share(count: int, whole: int, colour: Colour, whose: str, what: str) -> Part:
@@ -165,41 +193,51 @@ def _share(count: int, whole: int, colour: Colour, whose: str, what: str) -> Par
 
 
 def _stacked(
-    title: str, unit: str, groups: Sequence[Group], legend: Mapping[str, Colour], simulated: Collection[str]
+    title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour], simulated: Collection[str]
 ) -> Markup:
     """Lay out runs one below the other, so that their names have room and their bars one scale."""
-    left, right, bar_height = 64, 44, 16
+    bars = [bar for panel in panels for bar in panel.bars]
+    longest = max((sum(part.length for part in bar.parts) for bar in bars), default=0.0)
+    axis = Axis(_left(bar.name for bar in bars), _ticks(100.0 if unit == SHARE else longest))
     drawn, y = _legend(legend, TITLE)
-    longest = max((sum(part.length for part in bar.parts) for group in groups for bar in group.bars), default=0.0)
-    ticks = _ticks(100.0 if unit == SHARE else longest)
-    scale = (WIDTH - left - right) / ticks[-1]
-    for group in groups:
-        drawn.append(_name(group.run, 0, y + 18, simulated))
-        if group.note:
+    for panel in panels:
+        drawn.append(_name(panel.run, 0, y + 18, simulated))
+        if panel.note:
             y += LINE
-            drawn.append(_words(0, y + 16, group.note, opacity=0.75))
+            drawn.append(_words(0, y + 16, panel.note, opacity=0.75))
         y += LINE + 6
-        height = LINE * len(group.bars)
-        lines = "".join(f"M{left + tick * scale:.2f} {y - 2:g}v{height:g}" for tick in ticks)
-        drawn.append(_element("path", d=lines, stroke="currentColor", opacity=0.2))
-        for number, bar in enumerate(group.bars):
-            drawn += _bar(bar, left, y + LINE * number, scale, bar_height)
+        height = LINE * len(panel.bars)
+        drawn.append(axis.lines(y - 2, height))
+        for number, bar in enumerate(panel.bars):
+            drawn += _bar(bar, axis, y + LINE * number, BAR)
         y += height
-    drawn += [_words(left + tick * scale, y + 14, f"{tick:g}", text_anchor="middle") for tick in ticks]
-    drawn.append(_words(left + ticks[-1] * scale / 2, y + 34, unit, text_anchor="middle"))
-    return _plot(title, y + 42, drawn)
+    return _plot(title, y + 42, [*drawn, *axis.words(y, unit)])
 
 
-def _bar(bar: Bar, left: float, y: float, scale: float, height: float) -> list[Markup]:
-    drawn, x = [_words(left - 8, y + 12, bar.name, text_anchor="end")], left
+def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
+    drawn, x = [_bar_name(bar.name, axis.left, y + 12)], axis.left
     for part in bar.parts:
-        width = part.length * scale
+        width = part.length * axis.scale
         if width:
             drawn.append(_rect(x, y, width, height, part.colour, part.hint))
         if width > len(part.words) * LETTER + 4:
             drawn.append(_words(x + width / 2, y + 12, part.words, text_anchor="middle", fill=part.colour.words))
         x += width
     return [*drawn, _words(x + 6, y + 12, bar.end)]
+
+
+def _bar_name(name: str, left: float, y: float) -> Markup:
+    return _words(left - 8, y, _cut(name, LONGEST_NAME), text_anchor="end")
+
+
+def _left(names: Iterable[str]) -> float:
+    """Return how much room the names of bars take."""
+    longest = max((len(_cut(name, LONGEST_NAME)) for name in names), default=0)
+    return max(LEFT, 8 + LETTER * longest)
+
+
+def _cut(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _legend(legend: Mapping[str, Colour], y: float) -> tuple[list[Markup], float]:
@@ -214,21 +252,15 @@ def _legend(legend: Mapping[str, Colour], y: float) -> tuple[list[Markup], float
     return drawn, y + LINE
 
 
-def _rate_line(percent: int, left: float, y: float) -> Markup:
-    line = _element("path", d=f"M{left} {y:g}H{WIDTH}", stroke="currentColor", opacity=0.2 if percent else 0.7)
-    return line + _words(left - 6, y + 4, str(percent), text_anchor="end")
-
-
-def _rate_bar(
-    summary: Summary, x: float, bottom: float, width: float, height: float, colour: Colour, hint: str
-) -> Markup:
-    """A bar as high as the rate, and over it a line from one end of the interval to the other."""
-    tall = (summary.rate or 0.0) * height
-    middle, cap = x + width / 2, width / 5
-    low, high = (bottom - end * height for end in (summary.low, summary.high))
-    ends = "".join(f"M{middle - cap:.2f} {end:.2f}h{2 * cap:.2f}" for end in (low, high))
-    interval = _element("path", d=f"M{middle:.2f} {low:.2f}V{high:.2f}{ends}", fill="none", stroke="currentColor")
-    return _element("g", _rect(x, bottom - tall, width, tall, colour, hint), interval)
+def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str) -> list[Markup]:
+    """A bar as long as the rate, over it a line from one end of the interval to the other, and behind it the rate."""
+    percent = 100 * (summary.rate or 0.0)
+    middle, cap = y + RATE_BAR / 2, RATE_BAR / 5
+    low, high = (axis.at(100 * end) for end in (summary.low, summary.high))
+    ends = "".join(f"M{end:.2f} {middle - cap:.2f}v{2 * cap:.2f}" for end in (low, high))
+    interval = _element("path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor")
+    bar = _rect(axis.left, y, percent * axis.scale, RATE_BAR, colour, hint)
+    return [_element("g", bar, interval), _words(WIDTH, middle + 4, f"{percent:.0f}%", text_anchor="end")]
 
 
 def _ticks(longest: float, most: int = 6) -> list[float]:
@@ -241,19 +273,9 @@ def _ticks(longest: float, most: int = 6) -> list[float]:
 
 
 def _name(run: str, x: float, y: float, simulated: Collection[str]) -> Markup:
-    most = 30 if run in simulated else 44
-    name = _element("tspan", run if len(run) <= most else run[: most - 1] + "…", font_weight=600)
+    name = _element("tspan", _cut(run, 30 if run in simulated else 44), font_weight=600)
     mark = _element("tspan", f" {SIMULATED}", fill="var(--simulated, currentColor)") if run in simulated else ""
     return _words(x, y, name + mark)
-
-
-def _depths(runs: Runs) -> list[str]:
-    depths = {depth for by_depth in runs.values() for depth in by_depth} - {"all"}
-    return [*sorted(depths, key=int), "all"]
-
-
-def _depth(depth: str) -> str:
-    return depth if depth == "all" else f"depth {depth}"
 
 
 def _won(summary: Summary) -> str:

@@ -1,4 +1,4 @@
-"""Summaries as tables: a row for each run and depth."""
+"""Summaries as tables: a row for each run and group."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from textcraft_gym.evaluation.metrics import Summary
+from textcraft_gym.evaluation.metrics import ALL, Summary
 
-SUCCESS = ("run", "depth", "n", "won", "won %", "95% interval", "steps", "optimal x", "errors")
+SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "steps", "optimal x", "errors")
 
 
 Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
@@ -28,7 +28,7 @@ def label(run: str, config: Mapping[str, Any], records: Iterable[Mapping[str, An
 
 def success_rows(runs: Runs) -> Rows:
     """Return the cells of ``SUCCESS``: how many episodes were won."""
-    return [_success(run, depth, summary) for run, by_depth in runs.items() for depth, summary in by_depth.items()]
+    return [_success(run, group, summary) for run, by_group in runs.items() for group, summary in by_group.items()]
 
 
 def effort_table(runs: Runs) -> Rows:
@@ -36,13 +36,13 @@ def effort_table(runs: Runs) -> Rows:
 
     Runs without models are left out; without any other there is no row.
     """
-    asked = {run: by_depth for run, by_depth in runs.items() if by_depth["all"].calls}
-    roles = list(dict.fromkeys(role for by_depth in asked.values() for role in by_depth["all"].calls))
+    asked = {run: by_group for run, by_group in runs.items() if by_group[ALL].calls}
+    roles = list(dict.fromkeys(role for by_group in asked.values() for role in by_group[ALL].calls))
     if not asked:
         return []
-    headings = ("run", "depth", *roles, "tokens", "cost", "k_max", "claimed", "precision", "recall")
+    headings = ("run", "group", *roles, "tokens", "cost", "k_max", "claimed", "precision", "recall")
     rows = (
-        _effort(run, depth, roles, summary) for run, by_depth in asked.items() for depth, summary in by_depth.items()
+        _effort(run, group, roles, summary) for run, by_group in asked.items() for group, summary in by_group.items()
     )
     return [headings, *rows]
 
@@ -61,10 +61,10 @@ def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> st
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-def _success(run: str, depth: str, summary: Summary) -> tuple[str, ...]:
+def _success(run: str, group: str, summary: Summary) -> tuple[str, ...]:
     return (
         run,
-        depth,
+        group,
         str(summary.episodes),
         str(summary.won),
         number(summary.rate, 100),
@@ -75,10 +75,10 @@ def _success(run: str, depth: str, summary: Summary) -> tuple[str, ...]:
     )
 
 
-def _effort(run: str, depth: str, roles: list[str], summary: Summary) -> tuple[str, ...]:
+def _effort(run: str, group: str, roles: list[str], summary: Summary) -> tuple[str, ...]:
     return (
         run,
-        depth,
+        group,
         *(f"{summary.calls.get(role, 0.0):.1f}" for role in roles),
         number(summary.tokens, digits=0),
         f"{summary.cost:.2f}",

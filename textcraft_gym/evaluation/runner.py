@@ -27,7 +27,7 @@ from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.errors import RunError, UnknownName
 from textcraft_gym.evaluation.agents import make_agent
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Models, Policy, run_episodes, step_budget
-from textcraft_gym.evaluation.metrics import summarise_by_depth
+from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.report import label, markdown
 from textcraft_gym.registration import TABLE, make
 from textcraft_gym.tasks import Task
@@ -146,7 +146,8 @@ def evaluate(
 def read_records(folder: str | Path) -> list[Record]:
     """Return the records of a run folder, the later of two for the same task; none if it has none yet.
 
-    Where earlier ones broke, ``spent_before`` is what they cost.
+    Where earlier ones broke, ``spent_before`` is what they cost. Records from before there were groups are grouped by
+    depth.
 
     Raises:
         RunError: If a line is no record; an unfinished last line is left out.
@@ -162,6 +163,7 @@ def read_records(folder: str | Path) -> list[Record]:
             broken = records.get(record["task"])
             if broken and broken.get("error"):  # what was paid before it broke stays paid
                 record["spent_before"] = broken["cost"] + broken.get("spent_before", 0.0)
+            record.setdefault("group", f"depth {record['depth']}")
             records[record["task"]] = record
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{file}:{number}: not an episode record") from error
@@ -254,7 +256,7 @@ def _drop_unfinished_line(file: Path) -> None:
 
 def _record(task: Task, episode: Episode) -> tuple[Record, str]:
     """Return the record of an episode and its line; one that cannot be written is the record of an error."""
-    about = {"task": task.id, "depth": task.depth, "optimal_length": task.optimal_length}
+    about = {"task": task.id, "group": task.group, "depth": task.depth, "optimal_length": task.optimal_length}
     try:
         record = {**about, **asdict(episode), "won": bool(episode.won)}
         return record, json.dumps(record, allow_nan=False)
@@ -265,7 +267,7 @@ def _record(task: Task, episode: Episode) -> tuple[Record, str]:
 
 
 def _close(folder: Path, records: list[Record]) -> None:
-    summaries = summarise_by_depth(records)
+    summaries = summarise_by_group(records)
     _write(folder / "summary.json", json.dumps({name: asdict(s) for name, s in summaries.items()}, indent=2) + "\n")
     _write(folder / "report.md", markdown({label(folder.name, read_config(folder), records): summaries}))
 

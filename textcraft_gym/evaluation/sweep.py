@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.evaluation.agents import takes
-from textcraft_gym.evaluation.metrics import Summary, summarise_by_depth
+from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.evaluation.report import Rows, markdown_table, number
 from textcraft_gym.evaluation.runner import Config, Record, evaluate
 
@@ -39,7 +39,7 @@ class Cell:
 
 
 Found: TypeAlias = dict[Cell, dict[str, Summary]]
-"""What each cell came to, by depth."""
+"""What each cell came to, by group."""
 
 
 def grid(agents: Sequence[str], d_max: Sequence[int], models: Sequence[str]) -> Iterator[Cell]:
@@ -73,22 +73,22 @@ def sweep(
     for cell in cells:
         args = base.agent_args | ({} if cell.d_max is None else {"d_max": cell.d_max})
         config = replace(base, agent=cell.agent, agent_args=args, model=cell.model)
-        found[cell] = summarise_by_depth(play(config, Path(out) / cell.name, workers=workers))
+        found[cell] = summarise_by_group(play(config, Path(out) / cell.name, workers=workers))
     headings, *rows = table(found)
     (Path(out) / "sweep.csv").write_text(_csv(tidy(found)), encoding="utf-8", newline="\n")
-    (Path(out) / "sweep.md").write_text(markdown_table(headings, rows), encoding="utf-8", newline="\n")
+    shown = f"{markdown_table(headings, rows)}\n{legend(found)}\n"
+    (Path(out) / "sweep.md").write_text(shown, encoding="utf-8", newline="\n")
     return found
 
 
 def table(found: Found) -> Rows:
-    """Return headings and a row for each cell, for people: what differs by depth stands in one field."""
-    depths = _depths(found)
-    joined = "/".join(depths)
-    headings = ("agent", "d_max", "model", "n", "won %", "95% interval", f"at depth {joined}", f"k_max {joined}")
+    """Return headings and a row for each cell, for people: what differs by group stands in one field (``legend``)."""
+    names = _groups(found)
+    headings = ("agent", "d_max", "model", "n", "won %", "95% interval", "won % by group", "k_max by group")
     rows: Rows = [(*headings, "calls", "errors")]
-    for cell, by_depth in found.items():
-        whole = by_depth["all"]
-        at = [by_depth[depth] for depth in depths if depth in by_depth]
+    for cell, by_group in found.items():
+        whole = by_group[ALL]
+        of = [by_group[name] for name in names if name in by_group]
         rows.append(
             (
                 cell.agent,
@@ -97,8 +97,8 @@ def table(found: Found) -> Rows:
                 str(whole.episodes),
                 number(whole.rate, 100),
                 f"{100 * whole.low:.1f}-{100 * whole.high:.1f}",
-                "/".join(number(summary.rate, 100, 0) for summary in at),
-                "/".join(number(summary.k_max) for summary in at),
+                "/".join(number(summary.rate, 100, 0) for summary in of),
+                "/".join(number(summary.k_max) for summary in of),
                 f"{sum(whole.calls.values()):.1f}",
                 str(whole.errors),
             )
@@ -106,21 +106,26 @@ def table(found: Found) -> Rows:
     return rows
 
 
+def legend(found: Found) -> str:
+    """Return what the fields by group are of."""
+    return f"By group: {' / '.join(_groups(found))}."
+
+
 def tidy(found: Found) -> list[dict[str, str]]:
-    """Return a row for each cell and depth, for programs; rates are fractions."""
+    """Return a row for each cell and group, for programs; rates are fractions."""
     rows = []
-    for cell, by_depth in found.items():
-        for depth, summary in by_depth.items():
+    for cell, by_group in found.items():
+        for group, summary in by_group.items():
             values = {**asdict(summary), "calls": sum(summary.calls.values())}
             values |= {"precision": summary.precision, "recall": summary.recall}
             d_max = "" if cell.d_max is None else str(cell.d_max)
-            about = {"agent": cell.agent, "d_max": d_max, "model": without_key(cell.model), "depth": depth}
+            about = {"agent": cell.agent, "d_max": d_max, "model": without_key(cell.model), "group": group}
             rows.append(about | {name: "" if value is None else f"{value:.6g}" for name, value in values.items()})
     return rows
 
 
-def _depths(found: Found) -> list[str]:
-    return sorted({depth for by_depth in found.values() for depth in by_depth} - {"all"}, key=int)
+def _groups(found: Found) -> list[str]:
+    return groups(found.values()) or [ALL]
 
 
 def _csv(rows: list[dict[str, str]]) -> str:

@@ -40,6 +40,11 @@ class Task:
     file: Path | None = field(default=None, repr=False, compare=False)
 
     @property
+    def group(self) -> str:
+        """Its type."""
+        return self.task_type
+
+    @property
     def depth(self) -> int:
         """How many things are to be done: taking, treating, putting; twice where two objects are asked for."""
         return _SUBGOALS[self.task_type]

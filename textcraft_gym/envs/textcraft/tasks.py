@@ -25,6 +25,11 @@ class Task:
     depth: int
     book: RecipeBook = field(repr=False, compare=False)
 
+    @property
+    def group(self) -> str:
+        """Its depth in words."""
+        return f"depth {self.depth}"
+
     @cached_property
     def optimal_length(self) -> int:
         """The fewest actions that craft the item from nothing."""
