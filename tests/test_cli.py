@@ -134,6 +134,12 @@ def test_recipes_stats__counts():
         assert fact in output
 
 
+def test_evaluate__plays_the_split_that_an_environment_plays(tmp_path: Path):
+    for env, split in (("TextCraft-v0", "dev"), ("ALFWorld-v0", "valid_seen")):
+        run("evaluate", "--env", env, "--agent", "explorer", "--limit", "2", "--out", str(tmp_path / env))
+        assert json.loads((tmp_path / env / "config.json").read_text(encoding="utf-8"))["split"] == split
+
+
 def test_splits_paper__has_the_papers_sizes():
     output = run("splits", "paper")
     rows = [line.split() for line in output.splitlines()]

@@ -26,7 +26,7 @@ from textcraft_gym.play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.pack import read_pack, write_bundle
 from textcraft_gym.recipes.splits import leakage, paper_splits
-from textcraft_gym.registration import TABLE
+from textcraft_gym.registration import TABLE, default_split
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=textcraft_gym.__doc__
@@ -38,6 +38,9 @@ app.add_typer(splits_app, name="splits")
 
 EnvId = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLE)}.")]
 EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
+Split = Annotated[
+    str | None, typer.Option(help="One of the environment's, by default what gym.make plays, or FILE.jsonl:NAME.")
+]
 MODEL_HELP = "simulated:span=N, openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], or MODULE:CLASS of your own."
 Recipes = Annotated[Path | None, typer.Option(help="A data-pack folder, zip or game jar; by default Minecraft 1.16.5.")]
 TagsOption = Annotated[str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")]
@@ -62,9 +65,7 @@ def evaluate(
     env: Annotated[str, typer.Option(help="The environment's id.")],
     agent: Annotated[str, typer.Option(help=f"One of {', '.join(AGENTS)}, or MODULE:CLASS of your own.")],
     out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it goes on.")],
-    split: Annotated[
-        str, typer.Option(help="One of the environment's, such as dev or all, or FILE.jsonl:NAME.")
-    ] = "test",
+    split: Split = None,
     agent_arg: Annotated[list[str] | None, typer.Option(help="KEY=VALUE for the agent; may be repeated.")] = None,
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "simulated",
     planner: Annotated[str | None, typer.Option(help="Another model for the planner's questions.")] = None,
@@ -84,7 +85,7 @@ def evaluate(
     """Let an agent play every task of a split, and print its success by group of tasks."""
     config = Config(
         env=env,
-        split=split,
+        split=split or default_split(env),
         agent=agent,
         agent_args=key_values(agent_arg or []),
         model=model,
@@ -112,9 +113,7 @@ def sweep(
     env: Annotated[str, typer.Option(help="The environment's id.")],
     agents: Annotated[str, typer.Option(help="Names of agents, with commas.")],
     out: Annotated[Path, typer.Option(help="The folder of the runs; an unfinished sweep in it goes on.")],
-    split: Annotated[
-        str, typer.Option(help="One of the environment's, such as dev or all, or FILE.jsonl:NAME.")
-    ] = "test",
+    split: Split = None,
     d_max: Annotated[str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")] = "",
     span: Annotated[str, typer.Option(help="Spans of the simulated model, as 2-8 or 3,5.")] = "",
     model: Annotated[list[str] | None, typer.Option(help=f"{MODEL_HELP} May be repeated.")] = None,
@@ -128,7 +127,7 @@ def sweep(
     """Play a grid of agents, depths and models, whole, into one table."""
     base = Config(
         env=env,
-        split=split,
+        split=split or default_split(env),
         agent="",
         planner=planner,
         env_args=key_values(env_arg or []),

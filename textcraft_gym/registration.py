@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -33,14 +34,28 @@ def make(id: str, **arguments: Any) -> gym.Env[str, str]:
     Raises:
         UnknownName: For an id that is not in the table, or an argument that its environment does not take.
     """
+    known = _parameters(id)
+    for argument in arguments:
+        if argument not in known:
+            raise UnknownName(f"argument of {id}", argument, list(known))
+    return gym.make(id, max_episode_steps=-1, **arguments)
+
+
+def default_split(id: str) -> str:
+    """Return the split that an environment of the table plays where none is named.
+
+    Raises:
+        UnknownName: For an id that is not in the table.
+    """
+    split: str = _parameters(id)["split"].default
+    return split
+
+
+def _parameters(id: str) -> Mapping[str, inspect.Parameter]:
     if id not in TABLE:
         raise UnknownName("environment", id, list(TABLE))
     module, _, name = TABLE[id].entry_point.partition(":")
-    known = list(inspect.signature(getattr(import_module(module), name)).parameters)
-    for argument in arguments:
-        if argument not in known:
-            raise UnknownName(f"argument of {id}", argument, known)
-    return gym.make(id, max_episode_steps=-1, **arguments)
+    return inspect.signature(getattr(import_module(module), name)).parameters
 
 
 def register_all() -> None:

@@ -261,7 +261,7 @@ def test_evaluate__counts_what_broke_apart_and_plays_it_again(tmp_path: Path):
 
 
 def test_evaluate__names_the_agents_there_are(tmp_path: Path):
-    with pytest.raises(UnknownName, match=r"unknown agent 'exprt'. Did you mean expert\?"):
+    with pytest.raises(UnknownName, match=r"unknown agent 'exprt'. Did you mean expert"):
         evaluate(Config("TextCraft-v0", "dev", "exprt"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
