@@ -14,37 +14,48 @@ from textcraft_gym.evaluation.sweep import Cell, sweep, tidy
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 
 
-def published() -> list[dict[str, str]]:
-    return list(csv.DictReader((RESULTS / "simulated.csv").read_text(encoding="utf-8").splitlines()))
+STUDIES = {"textcraft": ("TextCraft-v0", "test", 200, 4), "alfworld": ("ALFWorld-v0", "valid_unseen", 134, 3)}
+"""What each is played on, how many tasks these are, and the greatest d_max."""
+
+
+def published(study: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((RESULTS / f"{study}.csv").read_text(encoding="utf-8").splitlines()))
 
 
 @pytest.mark.parametrize(
-    "cell",
+    ("study", "cell"),
     [
-        Cell("react", None, "simulated:span=5"),
-        Cell("adapt", 3, "simulated:span=3"),
-        Cell("plan_and_execute", None, "simulated:span=4"),
-        Cell("try_again", 4, "simulated:span=6"),
-        Cell("reflexion", 2, "simulated:span=4"),
+        ("textcraft", Cell("react", None, "simulated:span=5")),
+        ("textcraft", Cell("adapt", 3, "simulated:span=3")),
+        ("textcraft", Cell("plan_and_execute", None, "simulated:span=4")),
+        ("textcraft", Cell("try_again", 4, "simulated:span=6")),
+        ("textcraft", Cell("reflexion", 2, "simulated:span=4")),
+        ("alfworld", Cell("adapt", 3, "simulated:span=3")),
+        ("alfworld", Cell("try_again", 2, "simulated:span=4")),
+        ("alfworld", Cell("reflexion", 3, "simulated:span=4")),
     ],
-    ids=lambda cell: cell.name,
+    ids=lambda value: getattr(value, "name", value),
 )
-def test_results__are_played_again(cell: Cell, tmp_path: Path):
-    rows = tidy(sweep(Config("TextCraft-v0", "test", ""), [cell], tmp_path))
+def test_results__are_played_again(study: str, cell: Cell, tmp_path: Path):
+    env, split, *_ = STUDIES[study]
+    rows = tidy(sweep(Config(env, split, ""), [cell], tmp_path))
     about = (cell.agent, str(cell.d_max or ""), cell.model)
-    assert rows == [row for row in published() if (row["agent"], row["d_max"], row["model"]) == about]
+    assert rows == [row for row in published(study) if (row["agent"], row["d_max"], row["model"]) == about]
 
 
-def test_results__are_whole_sweeps_and_labelled():
-    readme = (RESULTS / "README.md").read_text(encoding="utf-8")
-    assert readme.startswith("# Results of a simulated model\n")
-    assert "Simulated model" in (RESULTS / "success.svg").read_text(encoding="utf-8")
-    rows = [row for row in published() if row["group"] == "all"]
-    assert {row["episodes"] for row in rows} == {"200"}
+@pytest.mark.parametrize("study", STUDIES)
+def test_results__are_whole_sweeps_and_labelled(study: str):
+    env, _, episodes, deepest = STUDIES[study]
+    text = (RESULTS / f"{study}.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {env}: results of a simulated model\n")
+    assert "Simulated model" in (RESULTS / f"{study}.svg").read_text(encoding="utf-8")
+    assert f"({study}.md)" in (RESULTS / "README.md").read_text(encoding="utf-8")
+    rows = [row for row in published(study) if row["group"] == "all"]
+    assert {row["episodes"] for row in rows} == {str(episodes)}
     assert {row["errors"] for row in rows} == {"0"}
     spans = {row["model"] for row in rows}
-    assert len(rows) == (2 + 3 * 4) * len(spans)
-    table = readme.split("## Tasks won (%), by span\n")[1].split("\n## ")[0]
+    assert len(rows) == (2 + 3 * deepest) * len(spans)
+    table = text.split("## Tasks won (%), by span\n")[1].split("\n## ")[0]
     for line in re.findall(r"^\| ([a-z_]+) \| (\S+) \| (.+) \|$", table, re.MULTILINE)[1:]:
         agent, d_max, told = line[0], line[1].replace("-", ""), line[2].split(" | ")
         found = [f"{100 * float(row['rate']):.1f}" for row in rows if (row["agent"], row["d_max"]) == (agent, d_max)]
