@@ -1,18 +1,23 @@
 """The real engine beside ours: the same commands to both, and what differs.
 
-``python -m tests.envs.alfworld.judge FOLDER [STEPS]`` walks through every game of a folder.
+``python -m tests.envs.alfworld.judge FOLDER [STEPS] [--plain]`` walks through every game of a folder.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
+import multiprocessing
 import random
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.envs.alfworld.memoised import memoised
 from textcraft_gym.envs.alfworld.game import Game, State
 from textcraft_gym.envs.alfworld.problem import read_game
 from textcraft_gym.envs.alfworld.rules import apply, is_won, moves, opening
@@ -77,9 +82,15 @@ class TextWorld:
     def record(self, command: str, state: Any, reward: int) -> Record:
         return Record(command, state.feedback, list(state.admissible_commands), reward, state.won)
 
+    def facts(self) -> set[tuple[str, ...]]:
+        """Return what holds now, in lower case, with the names that the player reads."""
+        called = {one: info.name.strip() for one, info in self.engine._entity_infos.items()}
+        facts = self.engine._pddl_state.facts
+        return {(fact.name, *(called[one.name] for one in fact.arguments)) for fact in facts}
+
 
 def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record]]:
-    """Yield what both engines answer: along the file's walkthrough, beyond the win, then at random.
+    """Yield what both engines answer: in the middle, along the file's walkthrough, beyond the win, then at random.
 
     Of the random commands most act on the place, so that things are opened, taken, put back, sliced and heated; some
     cannot be played.
@@ -87,7 +98,7 @@ def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record
     real, native = TextWorld(file), Native(Game(read_game(file)))
     number = random.Random(f"{file.parent.name}/{seed}").random
     yield real.begin(), native.begin()
-    script = json.loads(file.read_text(encoding="utf-8"))["walkthrough"]
+    script = ["look", "inventory", *json.loads(file.read_text(encoding="utf-8"))["walkthrough"]]
     for turn in range(steps):
         admissible = moves(native.game, native.state).commands
         local = [one for one in admissible if not one.startswith("go to")]
@@ -96,19 +107,40 @@ def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record
         yield real.play(command), native.play(command)
 
 
-def main(folder: str, steps: str = "200") -> int:
-    """Print games, records and mismatches."""
-    games = records = mismatches = 0
-    for file in sorted(Path(folder).rglob("game.tw-pddl")):
-        games += 1
-        for real, native in walk(file, int(steps)):
+def difference(real: Record, native: Record) -> str:
+    """Return what differs, one line for each part of a record."""
+    parts = zip(Record._fields, real, native, strict=True)
+    return "\n".join(f"  {part}: real {one!r}, native {other!r}" for part, one, other in parts if one != other)
+
+
+def compare(file: Path, steps: int, plain: bool) -> tuple[int, list[str]]:
+    """Return how many records of a game were compared, and the mismatches."""
+    records, mismatches = 0, []
+    with nullcontext() if plain else memoised():
+        for real, native in walk(file, steps):
             records += 1
             if real != native:
-                mismatches += 1
-                print(f"{file}: {native.command!r}\n  real   {real}\n  native {native}")
-        print(f"{games} games, {records} records, {mismatches} mismatches", flush=True)
+                mismatches.append(f"{file}: {native.command!r}\n{difference(real, native)}")
+    return records, mismatches
+
+
+def main() -> int:
+    """Print games, records and mismatches."""
+    parser = argparse.ArgumentParser(prog="python -m tests.envs.alfworld.judge", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where to look for games")
+    parser.add_argument("steps", type=int, nargs="?", default=200, help="how many commands to play in each")
+    parser.add_argument("--plain", action="store_true", help="play TextWorld as it is, ten times slower")
+    arguments = parser.parse_args()
+    files = sorted(arguments.folder.rglob("game.tw-pddl"))
+    play = partial(compare, steps=arguments.steps, plain=arguments.plain)
+    games = records = mismatches = 0
+    # TextWorld keeps some megabytes of every game that it loads, so no process plays many.
+    with multiprocessing.Pool(maxtasksperchild=50) as pool:
+        for count, differing in pool.imap(play, files):
+            games, records, mismatches = games + 1, records + count, mismatches + len(differing)
+            print(*differing, f"{games} games, {records} records, {mismatches} mismatches", sep="\n", flush=True)
     return 1 if mismatches or not games else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

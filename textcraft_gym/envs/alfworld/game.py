@@ -168,7 +168,7 @@ def _names(ids: set[str]) -> dict[str, str]:
         head, bar, _ = one.lower().partition("_bar_")
         classes[head + ("basin" if "basin" in one.lower() else "") if bar else ""].append(one)
     return {
-        one: f"{name} {len(members) - place}" if name else one.lower()
+        one: f"{name} {len(members) - place}" if name else f"{one.lower()} "
         for name, members in classes.items()
         for place, one in enumerate(members)
     }

@@ -98,13 +98,15 @@ def moves(game: Game, state: State) -> Moves:
 
 def opening(game: Game) -> str:
     """Return the text of a reset."""
-    return text.opening(look(game, game.first), game.task)
+    # Only here the middle of the room shows its receptacles: the grammar lists those at the agent's location later.
+    seen = text.around(game.receptacles) if game.first.location == NOWHERE else look(game, game.first)
+    return text.opening(seen, game.task)
 
 
 def look(game: Game, state: State) -> str:
     """Return what is seen."""
     if state.location == NOWHERE:
-        return text.around(game.receptacles)
+        return text.around([])
     content = state.places[state.location].content
     here = game.here[state.location]
     floor = [game.objects[one] for one in content.lying for r in here if (one, r) in content.taken]
@@ -182,6 +184,7 @@ def _examined(game: Game, state: State, one: int) -> str:
         hot=bool(flags & HOT),
         cool=bool(flags & COOL),
         sliced=bool(flags & SLICED),
+        sliceable=one in game.sliceable,
         toggled=bool(flags & TOGGLED) and one in game.toggleable,
     )
 

@@ -33,7 +33,7 @@ _HELP = """Available commands:
 def help_text(dialect: str) -> str:
     """Return the answer to ``help``."""
     old = "  put (object) in/on (receptacle):  place an object in or on a receptacle"
-    return _HELP if dialect == "move" else re.sub(r"  move .*", old, _HELP)
+    return _HELP if dialect == "move" else re.sub(r"(?m)^  move .*", old, _HELP)
 
 
 def opening(body: str, task: str) -> str:
@@ -64,7 +64,15 @@ def receptacle(name: str, openable: bool, opened: bool, contents: Sequence[str])
 
 
 def thing(
-    name: str, *, inner: Sequence[str] | None, clean: bool, hot: bool, cool: bool, sliced: bool, toggled: bool
+    name: str,
+    *,
+    inner: Sequence[str] | None,
+    clean: bool,
+    hot: bool,
+    cool: bool,
+    sliced: bool,
+    sliceable: bool,
+    toggled: bool,
 ) -> str:
     """Return what is seen of an object in the hand; ``inner`` is what is in it, None where nothing can be."""
     if inner is not None:
@@ -80,7 +88,7 @@ def thing(
             return f"This is a {state} {name}."
     if toggled:
         return f"This {name} is on."
-    return f"This is a sliced {name}." if sliced else f"There's nothing special about {name}."
+    return f"This is a sliced {name}." if sliced and sliceable else f"There's nothing special about {name}."
 
 
 def carrying(name: str) -> str:
