@@ -101,6 +101,19 @@ def test_env__plays_official_games_as_their_walkthroughs_do(monkeypatch: pytest.
         make(games="official", split="valid_seen")
 
 
+def test_env__takes_one_task_type_or_several():
+    one = make(split="dev", task_types="pick_two_obj_and_place").get_wrapper_attr("tasks")
+    assert one == make(split="dev", task_types=["pick_two_obj_and_place"]).get_wrapper_attr("tasks")
+    assert len(one) == 10
+    with pytest.raises(UnknownName, match="unknown task type 'pick_two'"):
+        make(task_types="pick_two")
+
+
+def test_folder__without_splits_is_none_of_games(tmp_path: Path):
+    with pytest.raises(GameError, match="has none of the folders train, valid_seen, valid_unseen"):
+        make(games=tmp_path)
+
+
 def spoil(data: dict, problem: str | None = None, **changes: object) -> str:
     return json.dumps({**data, **({"pddl_problem": problem} if problem is not None else {}), **changes})
 
@@ -114,7 +127,11 @@ def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_pat
     receptacle = text.split(at)[1].split()[0]
     places = [word.rstrip(")") for word in text.split() if word.startswith("loc_")]
     twice = " ".join(f"{at}{receptacle} {place})" for place in sorted(set(places))[:2])
+    clock, desk = (text.split(f"({of}Type ")[1:] for of in ("object", "receptacle"))
+    clock = next(one.split()[0] for one in clock if "AlarmClockType)" in one[:200].split())
+    desk = next(one.split()[0] for one in desk if "DeskType)" in one[:200].split())
     bad = {
+        "already_won": spoil(data, text.replace("(:init", f"(:init (inReceptacle {clock} {desk})", 1)),
         "cut": files[2].read_text()[:-200],
         "not_json": "alfworld",
         "other_domain": spoil(data, pddl_domain="(define (domain chess))"),
@@ -137,6 +154,6 @@ def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_pat
     assert len(skipped) == len(bad)
     for name in bad:
         assert sum(f"{name}/trial" in line for line in skipped) == 1, name
-        if name != "out_of_reach" and name != "two_places":
+        if name not in ("already_won", "out_of_reach", "two_places"):
             with pytest.raises(GameError, match=name):
                 read_game(tmp_path / "train" / name / "trial" / "game.tw-pddl")

@@ -49,8 +49,9 @@ class ALFWorldEnv(gym.Env[str, str]):
         split: ``valid_seen`` (the default), ``valid_unseen``, ``train`` or ``all``; ``dev`` is ADaPT's, ten of each
             type of ``valid_seen``.
         games: ``generated`` (the default, whatever the machine holds), ``official`` (in ``$ALFWORLD_DATA``, by default
-            ``~/.cache/alfworld``), or a folder of games.
-        task_types: Play only tasks of these types.
+            ``~/.cache/alfworld``), or a folder of games. Which of them can be played is found out once and remembered
+            (see ``index``).
+        task_types: Play only tasks of these types, or of this one.
         receptacles: How many receptacles a generated household has, 8 to 60; by default as many as such rooms have.
         distractors: How many objects it has besides those of the task, 0 to 100; by default about as many as ALFRED's.
         hidden: How likely each object of the task begins in something closed, in per cent.
@@ -79,7 +80,7 @@ class ALFWorldEnv(gym.Env[str, str]):
         split: str = "valid_seen",
         *,
         games: str | Path = "generated",
-        task_types: Sequence[str] | None = None,
+        task_types: str | Sequence[str] | None = None,
         receptacles: int | None = None,
         distractors: int | None = None,
         hidden: int = Difficulty().hidden,
@@ -122,8 +123,9 @@ class ALFWorldEnv(gym.Env[str, str]):
         self.game = self.task.game(self.dialect)
         self._state: State = self.game.first
         self._over = False
-        self._said = self._real.begin(self.task) if self._real else opening(self.game)
-        return self._said, self._info()
+        said = self._real.begin(self.task) if self._real else opening(self.game)
+        self._turn: tuple[str | None, str] = None, said
+        return said, self._info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Play one command."""
@@ -138,12 +140,15 @@ class ALFWorldEnv(gym.Env[str, str]):
         info = self._info()
         if answer == "Nothing happens.":
             info["invalid_reason"] = reason(self.game, before, action)
-        self._said = f"> {action}\n{answer}"
+        self._turn = action, answer
         return answer, float(self._over), self._over, False, info
 
     def render(self) -> str | None:
         """Return the last action and its answer, or the opening."""
-        return self._said if self.render_mode == "ansi" else None
+        if self.render_mode != "ansi":
+            return None
+        action, said = self._turn
+        return said if action is None else f"> {action}\n{said}"
 
     def close(self) -> None:
         """Remove what the real engine needed."""

@@ -26,6 +26,11 @@ def expert_plan(game: Game, state: State) -> list[str] | None:
     return min(plans, key=len, default=None)
 
 
+def can_win(game: Game, state: State) -> bool:
+    """Return whether there is a plan."""
+    return is_won(game, state) or any(walk.won for walk in _ways(game, state))
+
+
 class Walk:
     """Commands on the way to a goal, played as they are added; one that cannot be played ends it."""
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.envs.alfworld import text
-from textcraft_gym.envs.alfworld.problem import GameError, Goal, Problem
+from textcraft_gym.envs.alfworld.problem import TREATED, GameError, Goal, Problem
 
 NOWHERE = -1
 NOTHING = -1
 CLEAN, HOT, COOL, TOGGLED, SLICED = (1 << bit for bit in range(5))
 STATES = {"isClean": CLEAN, "isHot": HOT, "isCool": COOL, "isToggled": TOGGLED, "isSliced": SLICED}
+ALWAYS = ("help", "inventory", "look")
 MAX_PLACES = 1 << 14
 """So many states of places a game keeps; then it forgets them all."""
 
@@ -45,13 +46,13 @@ class Place:
         location: Its number; ``NOWHERE`` for the middle of the room.
         content: Its state.
         moves: By what is held, what every command that can be played here does (see ``rules``).
-        arrivals: The text of arriving here, by the receptacle that one goes to.
+        seen: What is seen in or on its receptacles, by receptacle.
     """
 
     location: int
     content: Content
     moves: dict[int, object] = field(default_factory=dict)
-    arrivals: dict[int, str] = field(default_factory=dict)
+    seen: dict[int, str] = field(default_factory=dict)
 
 
 class State(NamedTuple):
@@ -91,15 +92,15 @@ class Game:
         self.goal: Goal = problem.goal
         self.task = problem.task
         facts: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
-        for predicate, *ids in dict.fromkeys(problem.facts):
-            facts[predicate].append(tuple(ids))
+        for fact in dict.fromkeys(problem.facts):
+            facts[fact[0]].append(fact[1:])
         names = _names({thing for fact in problem.facts for thing in fact[1:]})
         receptacles = _order(ids[0] for ids in facts["receptacleType"])
         objects = _order(ids[0] for ids in facts["objectType"])
         self.receptacle_ids, self.object_ids = receptacles, objects
         self.receptacles = [names[one] for one in receptacles]
         self.objects = [names[one] for one in objects]
-        number = {one: place for order in (receptacles, objects) for place, one in enumerate(order)}
+        number = _Numbers({one: place for order in (receptacles, objects) for place, one in enumerate(order)})
 
         def numbers(predicate: str) -> frozenset[int]:
             return frozenset(number[one] for (one,) in facts[predicate] if one in number)
@@ -124,7 +125,9 @@ class Game:
         self.here = [[r for r, at in enumerate(where) if at == location] for location in self.locations]
         self.location_of = [self.locations.index(at) for at in where]
         self.go_to = {f"go to {name}": r for r, name in enumerate(self.receptacles)}
+        self._common: dict[int, list[str]] = {}
         self.places: dict[tuple[int, Content], Place] = {}
+        self._aim(problem.goal)
         self.first = self._first(facts, number)
 
     def place(self, location: int, content: Content) -> Place:
@@ -136,6 +139,31 @@ class Game:
                 self.places.clear()
             place = self.places[key] = Place(location, content)
         return place
+
+    def common_commands(self, location: int) -> list[str]:
+        """Return the commands that can be played at a location whatever its state, in order."""
+        found = self._common.get(location)
+        if found is None:
+            going = [command for command, r in self.go_to.items() if self.location_of[r] != location]
+            found = self._common[location] = sorted([*going, *ALWAYS])
+        return found
+
+    def _aim(self, goal: Goal) -> None:
+        """Note which objects the goal asks for, in what state, where, or under which lamps."""
+        able, state = TREATED.get(goal.task_type, (None, None))
+        self.required = STATES[state] if state else 0
+        self.wanted = frozenset(
+            one
+            for one, kind in enumerate(self.object_type)
+            if kind == goal.otype and (able is None or one in getattr(self, able))
+        )
+        self.lamps = frozenset(one for one in self.toggleable if self.object_type[one] == goal.target)
+        self.targets = [
+            (self.location_of[r], number)
+            for here in self.here
+            for number, r in enumerate(here)
+            if self.receptacle_type[r] == goal.target
+        ]
 
     def _first(self, facts: dict[str, list[tuple[str, ...]]], number: dict[str, int]) -> State:
         inside: defaultdict[int, list[int]] = defaultdict(list)
@@ -161,12 +189,20 @@ class Game:
         return State(at, NOTHING, tuple(places), tuple(flags), False)
 
 
+class _Numbers(dict[str, int]):
+    """The number of each receptacle and object by its id."""
+
+    def __missing__(self, one: str) -> int:
+        raise GameError(f"{one} has no type")
+
+
 def _names(ids: set[str]) -> dict[str, str]:
     """Return how ids are called: their class in lower case and a number, the highest for the first in order."""
     classes: defaultdict[str, list[str]] = defaultdict(list)
     for one in sorted(ids, key=str.lower):
-        head, bar, _ = one.lower().partition("_bar_")
-        classes[head + ("basin" if "basin" in one.lower() else "") if bar else ""].append(one)
+        name = one.lower()
+        head, bar, _ = name.partition("_bar_")
+        classes[head + ("basin" if "basin" in name else "") if bar else ""].append(one)
     return {
         one: f"{name} {len(members) - place}" if name else f"{one.lower()} "
         for name, members in classes.items()

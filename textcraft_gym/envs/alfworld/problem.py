@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,13 +131,15 @@ def parse_problem(text: str, task: str) -> Problem:
     Raises:
         GameError: If it is cut off, or holds a sort, a predicate, a thing or a goal that is not known.
     """
-    form = _Forms(text).read()
-    sections = {part[0]: part[1:] for part in form if isinstance(part, list) and part and isinstance(part[0], str)}
+    sections = {part[0]: part[1:] for part in _read(text) if isinstance(part, tuple) and part}
     for section in (":objects", ":init", ":goal"):
         if section not in sections:
             raise GameError(f"the problem has no {section}")
     things = _things(sections[":objects"])
-    facts = tuple(_fact(form, things) for form in sections[":init"])
+    facts = sections[":init"]
+    for fact in facts:
+        if not fact or PREDICATES.get(fact[0]) != tuple(map(things.get, fact[1:])):
+            raise GameError(_wrong_fact(fact, things))
     return Problem(things, facts, _goal(sections[":goal"]), task)
 
 
@@ -147,8 +149,8 @@ def goal_form(goal: Goal) -> str:
     placed = f"(inReceptacle ?o ?r) (objectType ?o {otype}) (receptacleType ?r {target})"
     if goal.task_type == "pick_and_place_simple":
         return f"(and (exists (?r - receptacle) (exists (?o - object) (and {placed}))))"
-    if goal.task_type in _STATES:
-        able, state = _STATES[goal.task_type]
+    if goal.task_type in TREATED:
+        able, state = TREATED[goal.task_type]
         conditions = (f"({able} ?o)", f"(objectType ?o {otype})", f"(receptacleType ?r {target})", f"({state} ?o)")
         joined = " ".join((*conditions, "(inReceptacle ?o ?r)"))
         return f"(and (exists (?r - receptacle) (exists (?o - object) (and {joined}))))"
@@ -165,41 +167,32 @@ def goal_form(goal: Goal) -> str:
     return f"(and {near} {held})"
 
 
-_STATES = {
+TREATED = {
     "pick_clean_then_place_in_recep": ("cleanable", "isClean"),
     "pick_heat_then_place_in_recep": ("heatable", "isHot"),
     "pick_cool_then_place_in_recep": ("coolable", "isCool"),
 }
 
 
-class _Forms:
-    """Nested brackets as nested lists."""
-
-    _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
-
-    def __init__(self, text: str) -> None:
-        self.tokens: Iterator[str] = (token for token in self._TOKEN.findall(text) if not token.startswith(";"))
-
-    def read(self) -> list[Any]:
-        if next(self.tokens, None) != "(":
-            raise GameError("the problem does not begin with a bracket")
-        whole: list[Any] = []
-        open_forms = [whole]
-        for word in self.tokens:
-            if word == "(":
-                inner: list[Any] = []
-                open_forms[-1].append(inner)
-                open_forms.append(inner)
-            elif word == ")":
-                open_forms.pop()
-                if not open_forms:
-                    return whole
-            else:
-                open_forms[-1].append(word)
-        raise GameError("the problem is cut off: a bracket is open at its end")
+def _read(text: str) -> tuple[Any, ...]:
+    """Return the form with which a text begins: brackets as tuples, words as strings, comments left out."""
+    before, *forms = re.sub(r";[^\n]*", "", text).split("(")
+    if before.strip() or not forms:
+        raise GameError("the problem does not begin with a bracket")
+    open_forms: list[list[Any]] = [[]]
+    for form in forms:
+        words, *closed = form.split(")")
+        open_forms.append(words.split())
+        for more in closed:
+            inner = tuple(open_forms.pop())
+            if len(open_forms) == 1:
+                return inner
+            open_forms[-1].append(inner)
+            open_forms[-1].extend(more.split())
+    raise GameError("the problem is cut off: a bracket is open at its end")
 
 
-def _things(words: list[Any]) -> dict[str, str]:
+def _things(words: Iterable[Any]) -> dict[str, str]:
     things: dict[str, str] = {}
     waiting: list[str] = []
     listed = iter(words)
@@ -219,22 +212,21 @@ def _things(words: list[Any]) -> dict[str, str]:
     return things
 
 
-def _fact(form: Any, things: dict[str, str]) -> tuple[str, ...]:
-    if not isinstance(form, list) or not form or not all(isinstance(word, str) for word in form):
-        raise GameError(f"expected a fact, got {_written(form)}")
+def _wrong_fact(form: Any, things: dict[str, str]) -> str:
+    """Return what is wrong with a form that is no fact about things."""
+    if not isinstance(form, tuple) or not form or not all(isinstance(word, str) for word in form):
+        return f"expected a fact, got {_written(form)}"
     predicate, *ids = form
     sorts = PREDICATES.get(predicate)
     if sorts is None:
-        raise GameError(f"the predicate {predicate} is not known")
+        return f"the predicate {predicate} is not known"
     if len(ids) != len(sorts):
-        raise GameError(f"expected {len(sorts)} things in {_written(form)}")
-    for thing, sort in zip(ids, sorts, strict=True):
-        if things.get(thing) != sort:
-            raise GameError(f"{thing} in {_written(form)} is {things.get(thing, 'not declared')}, expected {sort}")
-    return tuple(form)
+        return f"expected {len(sorts)} things in {_written(form)}"
+    thing, sort = next((one, sort) for one, sort in zip(ids, sorts, strict=True) if things.get(one) != sort)
+    return f"{thing} in {_written(form)} is {things.get(thing, 'not declared')}, expected {sort}"
 
 
-def _goal(forms: list[Any]) -> Goal:
+def _goal(forms: Sequence[Any]) -> Goal:
     written = _written(forms[0]) if len(forms) == 1 else ""
     types = re.findall(r"\((?:object|receptacle)Type \S+ (\w+)\)", written)
     for task_type in TASK_TYPES:
@@ -245,7 +237,7 @@ def _goal(forms: list[Any]) -> Goal:
 
 
 def _written(form: Any) -> str:
-    return f"({' '.join(map(_written, form))})" if isinstance(form, list) else str(form)
+    return f"({' '.join(map(_written, form))})" if isinstance(form, tuple) else str(form)
 
 
 def _sha256(text: str) -> str:

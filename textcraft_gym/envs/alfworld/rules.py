@@ -6,8 +6,8 @@ at a place depends on the place's state and on what is held, so it is worked out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from textcraft_gym.envs.alfworld import text
 from textcraft_gym.envs.alfworld.game import (
@@ -24,9 +24,6 @@ from textcraft_gym.envs.alfworld.game import (
     State,
 )
 
-Effect: TypeAlias = Callable[[int], int]
-
-ALWAYS = ("help", "inventory", "look")
 KNIVES = ("KnifeType", "ButterKnifeType")
 SINKS = ("SinkType", "SinkBasinType")
 
@@ -76,14 +73,12 @@ def apply(game: Game, state: State, command: str) -> tuple[State, str]:
         if move.thing != NOTHING:
             thing = move.thing
             flags = (*flags[:thing], (flags[thing] | move.sets) & ~move.clears, *flags[thing + 1 :])
-        after = State(location, move.held, places, flags, won)
-        return after._replace(won=is_won(game, after)), move.answer
+        return _judged(game, State(location, move.held, places, flags, won)), move.answer
     receptacle = game.go_to.get(command)
     if receptacle is not None and game.location_of[receptacle] != location:
         after = State(game.location_of[receptacle], held, places, flags, won)
-        if game.goal.task_type == "look_at_obj_in_light":
-            after = after._replace(won=is_won(game, after))
-        return after, arrival(game, after, receptacle)
+        seen = _seen(game, places[after.location], receptacle)
+        return _judged(game, after), f"You arrive at {game.receptacles[receptacle]}. {seen}"
     return state, _said(game, state, command)
 
 
@@ -113,52 +108,31 @@ def look(game: Game, state: State) -> str:
     return text.facing([game.receptacles[r] for r in here], floor)
 
 
-def arrival(game: Game, state: State, receptacle: int) -> str:
-    """Return what is said on arriving at a receptacle."""
-    place = state.places[state.location]
-    said = place.arrivals.get(receptacle)
-    if said is None:
-        said = f"You arrive at {game.receptacles[receptacle]}. {_seen(game, place, receptacle)}"
-        place.arrivals[receptacle] = said
-    return said
-
-
 def is_won(game: Game, state: State) -> bool:
     """Return whether the goal holds."""
-    task_type, otype, target = game.goal
-    if task_type == "look_at_obj_in_light":
+    if game.goal.task_type == "look_at_obj_in_light":
         return (
-            state.held != NOTHING
+            state.held in game.wanted
             and state.location != NOWHERE
-            and game.object_type[state.held] == otype
             and any(
-                state.flags[one] & TOGGLED and one in game.toggleable and game.object_type[one] == target
+                one in game.lamps and bool(state.flags[one] & TOGGLED)
                 for inside in state.places[state.location].content.contents
                 for one in inside
             )
         )
-    flag, able = _REQUIRED.get(task_type, (0, None))
-    needed = 2 if task_type == "pick_two_obj_and_place" else 1
-    for place, here in zip(state.places, game.here, strict=True):
-        for r, inside in zip(here, place.content.contents, strict=True):
-            if game.receptacle_type[r] == target:
-                fitting = [
-                    one
-                    for one in inside
-                    if game.object_type[one] == otype
-                    and state.flags[one] & flag == flag
-                    and (able is None or one in getattr(game, able))
-                ]
-                if len(fitting) >= needed:
-                    return True
+    needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
+    for location, number in game.targets:
+        inside = state.places[location].content.contents[number]
+        done = [one for one in inside if one in game.wanted and state.flags[one] & game.required == game.required]
+        if len(done) >= needed:
+            return True
     return False
 
 
-_REQUIRED = {
-    "pick_clean_then_place_in_recep": (CLEAN, "cleanable"),
-    "pick_heat_then_place_in_recep": (HOT, "heatable"),
-    "pick_cool_then_place_in_recep": (COOL, "coolable"),
-}
+def _judged(game: Game, state: State) -> State:
+    """Return a state in which it is noted whether the goal holds."""
+    won = is_won(game, state)
+    return state if won == state.won else state._replace(won=won)
 
 
 def _said(game: Game, state: State, command: str) -> str:
@@ -190,10 +164,15 @@ def _examined(game: Game, state: State, one: int) -> str:
 
 
 def _seen(game: Game, place: Place, receptacle: int) -> str:
-    number = game.here[place.location].index(receptacle)
-    contents = [game.objects[one] for one in place.content.contents[number]]
-    opened = place.content.opened[number]
-    return text.receptacle(game.receptacles[receptacle], receptacle in game.openable, opened, contents)
+    """Return what is seen in or on a receptacle of a place."""
+    said = place.seen.get(receptacle)
+    if said is None:
+        number = game.here[place.location].index(receptacle)
+        contents = [game.objects[one] for one in place.content.contents[number]]
+        opened = place.content.opened[number]
+        said = text.receptacle(game.receptacles[receptacle], receptacle in game.openable, opened, contents)
+        place.seen[receptacle] = said
+    return said
 
 
 def _middle(game: Game) -> Place:
@@ -202,9 +181,9 @@ def _middle(game: Game) -> Place:
 
 def _work_out(game: Game, place: Place, held: int) -> Moves:
     by_command = dict(_moves(game, place, held)) if place.location != NOWHERE else {}
-    elsewhere = [command for command, r in game.go_to.items() if game.location_of[r] != place.location]
-    examine = [f"examine {game.objects[held]}"] if held != NOTHING else []
-    return Moves(by_command, tuple(sorted({*by_command, *elsewhere, *examine, *ALWAYS})))
+    examine = {f"examine {game.objects[held]}"} if held != NOTHING else set()
+    commands = sorted([*game.common_commands(place.location), *(examine | by_command.keys())])
+    return Moves(by_command, tuple(commands))
 
 
 def _moves(game: Game, place: Place, held: int) -> Iterator[tuple[str, Move]]:
@@ -216,7 +195,7 @@ def _moves(game: Game, place: Place, held: int) -> Iterator[tuple[str, Move]]:
         yield f"examine {name}", Move(_seen(game, place, r), None, held)
         if r in game.openable:
             after = content._replace(opened=_with(content.opened, number, not opened))
-            changed = Place(place.location, after)
+            changed = game.place(place.location, after)
             answer = f"You close the {name}." if opened else f"You open the {name}. {_seen(game, changed, r)}"
             yield f"{'close' if opened else 'open'} {name}", Move(answer, after, held)
         for one in inside:

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from textcraft_gym.envs.alfworld import generator
-from textcraft_gym.envs.alfworld.expert import expert_plan
+from textcraft_gym.envs.alfworld.expert import can_win, expert_plan
 from textcraft_gym.envs.alfworld.game import Dialect, Game
 from textcraft_gym.envs.alfworld.generator import Difficulty
+from textcraft_gym.envs.alfworld.index import mark, read_index, write_index
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, read_game
 from textcraft_gym.envs.alfworld.rules import is_won
 from textcraft_gym.errors import UnknownName
@@ -64,6 +66,14 @@ class Task:
         return _load(self.file or self.id, dialect)
 
 
+class _Split(NamedTuple):
+    """What is found once and shared by all who play a split."""
+
+    tasks: tuple[Task, ...]
+    by_id: dict[str, Task]
+    skipped: tuple[str, ...]
+
+
 class Games:
     """The games of a split, of one source.
 
@@ -85,14 +95,14 @@ class Games:
     def __init__(self, source: str | Path, split: str, difficulty: Difficulty) -> None:
         self.generated = source == "generated"
         self.difficulty = difficulty
-        self.skipped: tuple[str, ...] = ()
         if self.generated:
             generator.check_difficulty(difficulty)
-            self.tasks = _generated(split, difficulty)
+            found = _generated(split, difficulty)
         elif difficulty != Difficulty():
             raise GameError(f"receptacles, distractors and hidden are of generated games, not of {source}")
         else:
-            self.tasks, self.skipped = _in_folder(data_folder(source), split)
+            found = _in_folder(data_folder(source), split)
+        self.tasks, self._by_id, self.skipped = found
 
     def find(self, task_id: str) -> Task:
         """Return a task by its id, a generated one whatever the split.
@@ -100,15 +110,14 @@ class Games:
         Raises:
             UnknownName: If there is none.
         """
-        by_id = {task.id: task for task in self.tasks}
-        if task_id in by_id:
-            return by_id[task_id]
+        if task_id in self._by_id:
+            return self._by_id[task_id]
         if self.generated:
             try:
                 return Task(task_id, generator.read_id(task_id).goal.task_type)
             except (GameError, TypeError):
                 pass
-        raise UnknownName("task", task_id, list(by_id))
+        raise UnknownName("task", task_id, list(self._by_id))
 
     @property
     def fingerprint(self) -> str:
@@ -134,16 +143,17 @@ def data_folder(source: str | Path) -> Path:
     raise GameError(f"{root} is no folder of games; to get the official ones run alfworld-download")
 
 
-def select(tasks: Sequence[Task], task_types: Sequence[str] | None) -> tuple[Task, ...]:
-    """Return the tasks of some types.
+def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tuple[Task, ...]:
+    """Return the tasks of some types, or of one.
 
     Raises:
         UnknownName: For a type that does not exist.
     """
-    for task_type in task_types or ():
+    task_types = (task_types,) if isinstance(task_types, str) else tuple(task_types or ())
+    for task_type in task_types:
         if task_type not in TASK_TYPES:
             raise UnknownName("task type", task_type, TASK_TYPES)
-    return tuple(task for task in tasks if not task_types or task.task_type in task_types)
+    return tuple(task for task in tasks if task.task_type in task_types) if task_types else tuple(tasks)
 
 
 def _parts(split: str) -> tuple[str, ...]:
@@ -153,25 +163,37 @@ def _parts(split: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=32)
-def _generated(split: str, difficulty: Difficulty) -> tuple[Task, ...]:
+def _generated(split: str, difficulty: Difficulty) -> _Split:
     orders = [generator.read_id(one) for part in _parts(split) for one in generator.split_ids(part)]
-    tasks = [Task(order._replace(difficulty=difficulty).id, order.goal.task_type) for order in orders]
-    return tuple(_first_of_each_type(tasks) if split == "dev" else tasks)
+    return _split(split, [Task(order._replace(difficulty=difficulty).id, order.goal.task_type) for order in orders])
 
 
 @lru_cache(maxsize=16)
-def _in_folder(folder: Path, split: str) -> tuple[tuple[Task, ...], tuple[str, ...]]:
+def _in_folder(folder: Path, split: str) -> _Split:
     found: list[Task] = []
     wrong: list[str] = []
     parts = [part for part in _parts(split) if (folder / part).is_dir()]
     if not parts:
-        raise UnknownName("split", split, [part for part in PARTS if (folder / part).is_dir()])
-    for file in (file for part in parts for file in sorted((folder / part).glob(f"*/*/{GAME_FILE}"))):
-        try:
-            found.append(Task(f"{file.parts[-3]}/{file.parts[-2]}", _playable(file, "move").goal.task_type, file))
-        except GameError as error:
-            wrong.append(str(error))
-    return tuple(_first_of_each_type(found) if split == "dev" else found), tuple(wrong)
+        there = [part for part in PARTS if (folder / part).is_dir()]
+        if not there:
+            raise GameError(f"{folder} has none of the folders {', '.join(PARTS)}")
+        raise UnknownName("split", split, there)
+    for part in parts:
+        known = read_index(folder / part)
+        now: dict[str, str] = {}
+        for file in sorted((folder / part).glob(f"*/*/{GAME_FILE}")):
+            this = mark(file)
+            try:
+                task_type = known.get(this) or _playable(file, "move").goal.task_type
+            except GameError as error:
+                wrong.append(str(error))
+                continue
+            found.append(Task(f"{file.parts[-3]}/{file.parts[-2]}", task_type, file))
+            if this:
+                now[this] = task_type
+        if now != known:
+            write_index(folder / part, now)
+    return _split(split, found, wrong)
 
 
 _in_play: WeakValueDictionary[tuple[Path | str, Dialect], Game] = WeakValueDictionary()
@@ -194,11 +216,13 @@ def _playable(source: Path | str, dialect: Dialect) -> Game:
         raise GameError(f"{source}: {error}") from error
     if is_won(game, game.first):
         raise GameError(f"{source}: the goal holds at the beginning")
-    if expert_plan(game, game.first) is None:
+    if not can_win(game, game.first):
         raise GameError(f"{source}: the goal cannot be reached")
     return game
 
 
-def _first_of_each_type(tasks: Sequence[Task]) -> list[Task]:
-    chosen = [[task for task in tasks if task.task_type == one][:DEV_TASKS_A_TYPE] for one in TASK_TYPES]
-    return sorted((task for of_type in chosen for task in of_type), key=lambda task: task.id)
+def _split(split: str, tasks: Sequence[Task], skipped: Sequence[str] = ()) -> _Split:
+    if split == "dev":
+        chosen = [[task for task in tasks if task.task_type == one][:DEV_TASKS_A_TYPE] for one in TASK_TYPES]
+        tasks = sorted((task for of_type in chosen for task in of_type), key=lambda task: task.id)
+    return _Split(tuple(tasks), {task.id: task for task in tasks}, tuple(skipped))
