@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from textcraft_gym.envs.alfworld import index, problem, tasks
+from textcraft_gym.envs.alfworld import problem, tasks
 from textcraft_gym.envs.alfworld.export import write_problem
 from textcraft_gym.envs.alfworld.generator import Difficulty, generate, make_id
 from textcraft_gym.envs.alfworld.tasks import Games
@@ -169,14 +169,3 @@ def test_index__is_another_in_another_folder(folder: Path, read: list[str], tmp_
     read.clear()
     assert look(tmp_path / "moved")[0] == FOUND
     assert "light" in read
-
-
-def test_cache_folder__is_chosen_or_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setenv("TEXTCRAFT_GYM_CACHE", str(tmp_path / "own"))
-    assert index.cache_folder() == tmp_path / "own"
-    monkeypatch.delenv("TEXTCRAFT_GYM_CACHE")
-    assert index.cache_folder() == tmp_path / "xdg" / "textcraft_gym"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert index.cache_folder() == tmp_path / "home" / ".cache" / "textcraft_gym"

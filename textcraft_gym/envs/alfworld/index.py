@@ -1,9 +1,8 @@
 """Which games of a folder can be played, remembered from one run to the next.
 
-To tell whether a game can be played takes a millisecond or two, and a folder may hold thousands. What was found is
-kept in a file of the user's cache folder: ``$TEXTCRAFT_GYM_CACHE``, else ``textcraft_gym`` in ``$XDG_CACHE_HOME`` or
-``~/.cache``. Games that cannot be played are not kept but looked at each time: they are few, and what is wrong with
-each is told in full.
+To tell whether a game can be played takes a millisecond or two, and a folder may hold thousands, so what was found is
+kept in a file of the cache folder (see ``textcraft_gym.cache``). Games that cannot be played are not kept but looked at
+each time: they are few, and what is wrong with each is told in full.
 """
 
 from __future__ import annotations
@@ -11,24 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
-from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from textcraft_gym.cache import cache_folder, keep
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 
 DECIDING = ("problem.py", "game.py", "rules.py", "expert.py", "tasks.py")
 """What decides whether a game can be played; an index that another version of it wrote is not used."""
-
-
-def cache_folder() -> Path:
-    """Return where indexes are kept; it need not exist."""
-    if chosen := os.environ.get("TEXTCRAFT_GYM_CACHE"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "textcraft_gym"
 
 
 def mark(file: Path) -> str:
@@ -44,26 +35,16 @@ def read_index(folder: Path) -> dict[str, str]:
     """Return the task types of a folder's games by their marks, as far as they are known."""
     try:
         kept: Any = json.loads(_file(folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RuntimeError):  # a RuntimeError is a user without a home
+    except (OSError, ValueError):
         return {}
     games = kept.get("games") if isinstance(kept, dict) and kept.get("version") == _version() else None
     return games if isinstance(games, dict) and all(kind in TASK_TYPES for kind in games.values()) else {}
 
 
 def write_index(folder: Path, games: dict[str, str]) -> None:
-    """Keep task types by marks; where the cache folder cannot be written, nothing is kept."""
+    """Keep task types by marks, if the cache folder can be written."""
     kept = json.dumps({"version": _version(), "games": games}, indent=0)
-    with suppress(OSError, RuntimeError):
-        file = _file(folder)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        # Under another name first, so that whoever reads meanwhile, or writes the same, finds it whole.
-        number, written = tempfile.mkstemp(dir=file.parent, prefix=file.stem)
-        try:
-            with open(number, "w", encoding="utf-8") as stream:
-                stream.write(kept)
-            os.replace(written, file)
-        except OSError:
-            os.unlink(written)
+    keep(_file(folder), lambda stream: stream.write(kept.encode()))
 
 
 def _file(folder: Path) -> Path:

@@ -1,0 +1,39 @@
+"""Where things are kept that take long to work out, and how they get there. Nothing fails because it is not kept."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+CACHE_VARIABLE = "TEXTCRAFT_GYM_CACHE"
+
+
+def cache_folder() -> Path:
+    """Return the folder: that of the environment variable ``TEXTCRAFT_GYM_CACHE``, else one in the user's cache."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named)
+    users = os.path.expanduser(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return Path(tempfile.gettempdir() if users.startswith("~") else users) / "textcraft_gym"
+
+
+def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
+    """Put what ``write`` writes in a file, all or nothing; return whether that was possible."""
+    made = ""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f"{file.name}.", delete=False) as part:
+            made = part.name
+            write(part)
+        os.replace(made, file)
+    except OSError:
+        return False
+    else:
+        made = ""
+        return True
+    finally:
+        if made:
+            Path(made).unlink(missing_ok=True)
