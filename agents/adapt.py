@@ -6,7 +6,6 @@ Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from textcraft_gym.agents.agent import Play, Request, Routine
@@ -14,21 +13,7 @@ from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.planner import Planner, follow
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.react import Executor
-
-
-@dataclass
-class Known:
-    """What the parts of one episode know.
-
-    Attributes:
-        situation: What the first observation says besides the task.
-        information: What the last part that succeeded told.
-        mark: How many actions of the history are of parts that succeeded.
-    """
-
-    situation: str
-    information: str = ""
-    mark: int = 0
+from textcraft_gym.agents.skill import Known
 
 
 class ADaPTAgent:
@@ -70,6 +55,7 @@ class ADaPTAgent:
         self.max_steps = playbook.max_steps
         self.executor = Executor(prompts.of("react", playbook.game), self.playbook, self.playbook.executor_turns)
         self.planner = Planner(prompts.of("adapt", playbook.game), self.playbook.planner_tokens)
+        self.skills = self.playbook.skills(prompts)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
@@ -78,23 +64,32 @@ class ADaPTAgent:
 
     def adapt(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
+        playbook = self.playbook
         with play.sub(task, "task", depth) as node:
-            succeeded = yield from self.execute(play, task, depth, known)
-            if succeeded or depth == self.playbook.d_max:
-                node.outcome = succeeded
-                return succeeded
-            plan = yield from self.planner.plan(play, task, known.situation, known.information, depth=depth)
+            if depth > 1 or depth == playbook.d_max or not playbook.plans_first:
+                succeeded = yield from self.execute(play, task, depth, known)
+                if succeeded or depth == playbook.d_max or task.lower().startswith(playbook.atomic):
+                    node.outcome = succeeded
+                    return succeeded
+            plan = yield from self.planner.plan(play, task, known.situation, playbook.brief(play, known), depth=depth)
             node.outcome = yield from follow(
                 play, plan, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)
             )
             return node.outcome
 
     def execute(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
-        """Have the executor attempt the task; if it succeeds, those after it know what it tells."""
+        """Have a skill or the executor attempt the task; if it succeeds, those after it know what it tells."""
         if self.rollback == "replay" and len(play.history) > known.mark:
             yield from play.rewind(known.mark)
-        succeeded = yield from self.executor.attempt(play, task, known.situation, known.information, depth=depth)
-        if succeeded:
-            known.information = yield from self.playbook.inform(play)
-            known.mark = len(play.history)
-        return succeeded
+        told: str | None = None
+        if skill := next((skill for skill in self.skills if skill.fits(task)), None):
+            with play.sub(task, "skill", depth) as node:
+                told = yield from skill.attempt(play, task, known)
+                node.outcome = told is not None
+        elif (yield from self.executor.attempt(play, task, known.situation, known.information, depth=depth)):
+            told = yield from self.playbook.inform(play)
+        if told is None:
+            known.failed.append(task)
+            return False
+        known.information, known.mark = told, len(play.history)
+        return True

@@ -16,7 +16,7 @@ from textcraft_gym.agents.prompts import Prompts, Template
 
 COMPLETED = "task completed"
 FAILED = "task failed"
-THOUGHT = "think:"
+THOUGHTS = ("think:", "think[")
 MAX_LINE = 2000
 
 
@@ -73,7 +73,7 @@ class Executor:
             if COMPLETED in said or FAILED in said:
                 play.note(line)
                 return COMPLETED in said
-            if said.startswith(THOUGHT):
+            if said.startswith(THOUGHTS):
                 play.note(line)
                 answer = "OK."
             else:

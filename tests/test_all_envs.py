@@ -131,7 +131,7 @@ def test_step__before_reset_or_after_the_end_raises(env_id):
 
 
 def test_unknown_name__says_what_there_is(env_id):
-    with pytest.raises(UnknownName, match=r"Possible: \w+, .*dev, all"):
+    with pytest.raises(UnknownName, match=r"Possible: \w+, .*dev, (\w+, )*all"):
         gym.make(env_id, split="tset")
     env = gym.make(env_id)
     task = env.get_wrapper_attr("tasks")[0].id

@@ -25,6 +25,7 @@ TABLE: dict[str, Registered] = {
     "TextCraft-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}, "textcraft"),
     "TextCraftTags-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}, "textcraft"),
     "ALFWorld-v0": Registered("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50, {}, "alfworld"),
+    "WebShopLite-v0": Registered("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100, {}, "webshop"),
 }
 
 

@@ -4,7 +4,8 @@ from textcraft_gym.agents.games.alfworld import ALFWORLD
 from textcraft_gym.agents.games.default import DEFAULT
 from textcraft_gym.agents.games.playbook import Playbook
 from textcraft_gym.agents.games.textcraft import TEXTCRAFT
+from textcraft_gym.agents.games.webshop import WEBSHOP
 
-PLAYBOOKS = {playbook.game: playbook for playbook in (ALFWORLD, DEFAULT, TEXTCRAFT)}
+PLAYBOOKS = {playbook.game: playbook for playbook in (ALFWORLD, DEFAULT, TEXTCRAFT, WEBSHOP)}
 
-__all__ = ["ALFWORLD", "DEFAULT", "PLAYBOOKS", "TEXTCRAFT", "Playbook"]
+__all__ = ["ALFWORLD", "DEFAULT", "PLAYBOOKS", "TEXTCRAFT", "WEBSHOP", "Playbook"]

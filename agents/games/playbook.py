@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from textcraft_gym.agents.agent import Play, Request
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.skill import Known, Skill
 
 MAX_DEPTH = 20
 """Far more than any task is deep, and shallow enough for the stack."""
@@ -35,6 +37,16 @@ def last_turn(play: Play) -> Generator[Request, Any, str]:
     return f"The last action was: {action}\n{step.observation}"
 
 
+def information(play: Play, known: Known) -> str:
+    """Tell the planner what executors are told."""
+    return known.information
+
+
+def no_skills(prompts: Prompts) -> tuple[Skill, ...]:
+    """Have the executor attempt every step."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Playbook:
     """How agents play one game; the numbers are the paper's, where there is one.
@@ -50,6 +62,11 @@ class Playbook:
         d_max: How deep ADaPT decomposes, and how many trials Try-Again and Reflexion have.
         inform: What a part that succeeded tells the parts after it.
         max_steps: The most actions of an episode; None for the limit that the environment is registered with.
+        brief: Returns what ADaPT's planner is told.
+        plans_first: Whether ADaPT begins with a plan, where it may make one.
+        atomic: What a step begins with that ADaPT never decomposes.
+        task: What to do where the opening does not say.
+        skills: Makes what ADaPT attempts some steps with, in place of the executor.
     """
 
     game: str
@@ -63,6 +80,11 @@ class Playbook:
     d_max: int
     inform: Inform
     max_steps: int | None = None
+    brief: Callable[[Play, Known], str] = information
+    plans_first: bool = False
+    atomic: tuple[str, ...] = ()
+    skills: Callable[[Prompts], tuple[Skill, ...]] = no_skills
+    task: str = "do what the text above asks for"
 
     def __post_init__(self) -> None:
         for name in ("patience", "executor_turns", "react_turns", "executor_tokens", "planner_tokens", "d_max"):
@@ -84,4 +106,5 @@ class Playbook:
     def read(self, observation: str) -> tuple[str, str]:
         """Return situation and task of a first observation; one of another shape is all situation."""
         found = self.opening.fullmatch(observation)
-        return (found["situation"], found["task"]) if found else (observation, "do what the text above asks for")
+        said = found.groupdict() if found else {"situation": observation}
+        return said["situation"], said.get("task", self.task)

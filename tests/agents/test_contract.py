@@ -8,7 +8,7 @@ import pytest
 from textcraft_gym import tasks
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import EpisodeOver, Play, Routine
-from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT
+from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT, WEBSHOP
 from textcraft_gym.evaluation.agents import AGENTS, make_agent
 from textcraft_gym.testing import AgentContract
 
@@ -31,12 +31,19 @@ class TestRandom(Named):
 
 
 HOUSEHOLDS = tuple(task.id for task in tasks("ALFWorld-v0", "valid_seen")[::25])
+PURCHASES = tuple(task.id for task in tasks("WebShopLite-v0", "dev")[::250])
 
 
 class TestExplorer(Named):
     name = "explorer"
     env_id = "ALFWorld-v0"
     tasks = HOUSEHOLDS
+
+
+class TestNaiveBuyer(Named):
+    name = "naive_buyer"
+    env_id = "WebShopLite-v0"
+    tasks = PURCHASES
 
 
 class TestReAct(Named):
@@ -49,6 +56,14 @@ class TestADaPTInAHousehold(AgentContract):
 
     def make_agent(self):
         return make_agent("adapt", playbook=ALFWORLD)
+
+
+class TestADaPTInAShop(AgentContract):
+    env_id = "WebShopLite-v0"
+    tasks = PURCHASES
+
+    def make_agent(self):
+        return make_agent("adapt", playbook=WEBSHOP)
 
 
 class TestADaPT(Named):

@@ -9,6 +9,7 @@ from typing import Any
 
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import Agent
+from textcraft_gym.agents.buyer import NaiveBuyerAgent
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.explorer import ExplorerAgent
 from textcraft_gym.agents.games import DEFAULT, Playbook
@@ -25,6 +26,7 @@ AGENTS: dict[str, type[Agent]] = {
     "adapt": ADaPTAgent,
     "expert": ExpertAgent,
     "explorer": ExplorerAgent,
+    "naive_buyer": NaiveBuyerAgent,
     "plan_and_execute": PlanAndExecuteAgent,
     "random": RandomAgent,
     "react": ReActAgent,

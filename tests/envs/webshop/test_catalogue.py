@@ -1,0 +1,237 @@
+"""Catalogues: made, read, kept between starts, and shared."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from tests.envs.webshop.folder import ATTRIBUTES, ENTRIES, entry, write
+from tests.envs.webshop.shelf import GOAL, PRODUCTS
+from textcraft_gym.envs.webshop import catalogue as catalogues
+from textcraft_gym.envs.webshop import store
+from textcraft_gym.envs.webshop.catalogue import Catalogue
+from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
+from textcraft_gym.envs.webshop.goals import shuffled
+from textcraft_gym.envs.webshop.search import Index
+from textcraft_gym.errors import UnknownName
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write(tmp_path)
+
+
+def load(folder, **arguments) -> Catalogue:
+    """Load as a new process would."""
+    catalogues._loaded.clear()
+    return Catalogue.load(folder, **arguments)
+
+
+def contents(catalogue: Catalogue):
+    return dict(catalogue.products), list(catalogue.goals), catalogue.search("lamp"), catalogue.fingerprint
+
+
+@pytest.mark.parametrize("goals", ["human", "synthetic"])
+def test_load__of_files_has_what_is_read_from_them(folder, goals):
+    catalogue = load(folder, goals=goals)
+    read = list(read_shop(find_files(folder, goals), 0, lambda read, size: None))
+    products = {product.asin: product for product, _ in read}
+    assert dict(catalogue.products) == products
+    assert len(catalogue.products) == len(ENTRIES)
+    wanted = [(product, wish, n) for product, some in read for wish in some for n in range(wish.goals(product))]
+    assert [replace(goal, weight=1.0) for goal in catalogue.goals] == [
+        wish.goal(product, number) for product, wish, number in shuffled(wanted)
+    ]
+    assert catalogue.goals[0].product is catalogue.products[catalogue.goals[0].product.asin]
+
+
+def test_load__weighs_synthetic_goals(folder):
+    weights = {goal.instruction[:9]: goal.weight for goal in load(folder, goals="synthetic").goals}
+    # Two goals "find a lamp" with led, three "get a light" with led and folds.
+    assert weights == pytest.approx({"find a la": 1 / 5, "get a lig": (1 / 5 + 1 / 3) / 2})
+    assert [goal.weight for goal in load(folder).goals] == [1.0, 1.0]
+
+
+def test_load__finds_products_in_either_case(folder):
+    catalogue = load(folder)
+    assert catalogue.product("b000000003") is catalogue.product("B000000003") is catalogue.products["B000000003"]
+    with pytest.raises(KeyError):
+        catalogue.product("b000000009")
+    assert "B000000009" not in catalogue.products
+
+
+def test_load__finds_by_title_description_first_bullet_and_options(folder):
+    catalogue = load(folder)
+    assert catalogue.search("xl") == ("B000000002",)
+    assert catalogue.search("shining") == ("B000000001", "B000000004", "B000000002")  # the shorter first
+    assert catalogue.search("folds") == ()
+    assert catalogue.search("xl") is catalogue.search("xl")
+
+
+def test_load__of_what_is_loaded_is_the_same_object(folder):
+    catalogue = load(folder)
+    assert Catalogue.load(folder) is catalogue
+    assert Catalogue.load(str(folder)) is catalogue
+    assert Catalogue.load(folder, goals="synthetic") is not catalogue
+    assert copy.deepcopy(catalogue) is copy.copy(catalogue) is catalogue
+
+
+def test_load__of_files_that_changed_is_another(folder):
+    before = load(folder)
+    write(folder, entries=ENTRIES[:2])
+    assert len(Catalogue.load(folder).products) == 2
+    assert len(before.products) == len(ENTRIES)
+
+
+def test_load__depends_on_the_seed(folder):
+    prices = [load(folder, seed=seed).products["B000000001"].price for seed in (0, 1, 0)]
+    assert prices[0] == prices[2] != prices[1]
+
+
+def test_load__tells_its_progress(folder):
+    told = []
+    load(folder, progress=lambda read, size: told.append((read, size)))
+    assert told[-1][0] == told[-1][1] == (folder / "items_shuffle.json").stat().st_size
+
+
+def test_load__asks_for_a_goal(tmp_path):
+    with pytest.raises(ShopDataError, match=r"items_human_ins.json: has no goal for any of the products"):
+        load(write(tmp_path, human={}))
+    with pytest.raises(ShopDataError, match=r"items_ins_v2.json: has no goal"):
+        load(write(tmp_path, attributes={}), goals="synthetic")
+
+
+def test_load__of_bad_files_leaves_nothing(folder, cache):
+    write(folder, entries=[*ENTRIES, {}])
+    with pytest.raises(ShopDataError):
+        load(folder)
+    assert list(cache.iterdir()) == []
+    write(folder)
+    assert len(Catalogue.load(folder).products) == len(ENTRIES)
+
+
+# Kept between starts.
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """Return a switch after which files may not be read again."""
+
+    def switch():
+        monkeypatch.setattr(store, "read_shop", lambda *_: pytest.fail("was read again"))
+
+    return switch
+
+
+def test_kept__is_all_that_a_later_start_needs(folder, unread):
+    first = contents(load(folder))
+    unread()
+    assert contents(load(folder)) == first
+
+
+def test_kept__is_by_kind_of_goals_and_seed(folder, unread, cache):
+    kinds = list(itertools.product(["human", "synthetic"], [0, 1]))
+    first = [contents(load(folder, goals=goals, seed=seed)) for goals, seed in kinds]
+    unread()
+    assert [contents(load(folder, goals=goals, seed=seed)) for goals, seed in kinds] == first
+    assert len(list(cache.iterdir())) == 4
+
+
+@pytest.mark.parametrize("name", ["items_shuffle.json", "items_ins_v2.json", "items_human_ins.json"])
+def test_kept__is_made_anew_for_a_file_that_changed(folder, cache, name):
+    load(folder)
+    (kept,) = cache.iterdir()
+    before = kept.read_bytes()
+    stat = (folder / name).stat()
+    os.utime(folder / name, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    load(folder)
+    assert list(cache.iterdir()) == [kept]
+    assert kept.read_bytes() != before
+
+
+def test_kept__is_made_anew_for_a_new_format(folder, cache, monkeypatch):
+    load(folder)
+    (kept,) = cache.iterdir()
+    before = kept.read_bytes()
+    monkeypatch.setattr(store, "FORMAT", store.FORMAT + 1)
+    load(folder)
+    assert kept.read_bytes() != before
+
+
+def test_kept__is_ignored_where_it_is_damaged(folder, cache):
+    first = contents(load(folder))
+    (kept,) = cache.iterdir()
+    whole = kept.read_bytes()
+    damaged = [whole[:left] for left in range(0, len(whole), len(whole) // 20)]
+    damaged += [whole[:-1], whole + b"x", b"{}\n", b"[1]\n", b"\xff\xfe", whole.replace(b"Lamp", b"Lump")]
+    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 997)]
+    for content in damaged:
+        kept.write_bytes(content)
+        assert contents(load(folder)) == first
+        assert kept.read_bytes() == whole
+
+
+def test_kept__is_not_needed(folder, tmp_path, monkeypatch):
+    first = contents(load(folder))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TEXTCRAFT_GYM_CACHE", str(tmp_path / "file" / "folder"))
+    assert contents(load(folder)) == first
+
+
+def test_fingerprint__is_that_of_the_content(folder, tmp_path):
+    first = load(folder).fingerprint
+    copied = tmp_path / "copied"
+    copied.mkdir()
+    assert load(write(copied)).fingerprint == first
+    changed = {**ATTRIBUTES, "B000000001": {"attributes": ["cold light"]}}
+    assert load(write(copied, attributes=changed)).fingerprint != first
+    assert load(folder, seed=1).fingerprint != first
+
+
+# Made in memory.
+
+
+def test_of__searches_and_numbers_products_and_goals():
+    catalogue = Catalogue.of(PRODUCTS, [GOAL])
+    assert catalogue.search("reading lamp")[0] == GOAL.product.asin
+    assert list(catalogue.products.values()) == list(PRODUCTS)
+    assert list(catalogue.goals) == [GOAL]
+    assert catalogue.split("test") == range(1)
+
+
+def test_of__fingerprint_is_that_of_the_content():
+    prints = {
+        Catalogue.of(products, goals).fingerprint
+        for products, goals in (
+            (PRODUCTS, [GOAL]),
+            (PRODUCTS, (GOAL,)),
+            (PRODUCTS[::-1], [GOAL]),
+            ([replace(PRODUCTS[0], attributes=()), *PRODUCTS[1:]], [GOAL]),
+            (PRODUCTS, [replace(GOAL, price_upper=40.0)]),
+        )
+    }
+    assert len(prints) == 4
+
+
+def test_load__generates_by_default():
+    catalogue = Catalogue.load()
+    assert Catalogue.load("generated") is catalogue
+    assert Catalogue.load(seed=1).fingerprint != catalogue.fingerprint
+    assert len(catalogue.split("train")) > 0
+    assert catalogue.search(catalogue.goals[0].instruction)
+    with pytest.raises(UnknownName):
+        catalogue.split("validation")
+
+
+def test_search__finds_fifty_at_most(tmp_path):
+    many = [entry(f"B{number:09}") for number in range(120)]
+    human = {"B000000001": [{"instruction": "a", "instruction_attributes": ["b"], "instruction_options": []}]}
+    catalogue = load(write(tmp_path, entries=many, human=human))
+    assert catalogue.search("lamp") == tuple(f"B{number:09}" for number in range(50))
+    assert isinstance(catalogue.index, Index)
+    json.dumps(catalogue.search("lamp"))

@@ -1,0 +1,217 @@
+"""The reward and its parts, on purchases that differ in one thing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textcraft_gym.envs.webshop.product import Goal, Product
+from textcraft_gym.envs.webshop.reward import (
+    COLOURS,
+    Reward,
+    alike,
+    default_nouns,
+    fits,
+    has_attribute,
+    main_colour,
+    reward,
+    type_reward,
+)
+
+LAMP = Product(
+    asin="B0LAMP0001",
+    title="Brightly Tall Reading Lamp for Bedroom, 12W LED",
+    description="It folds Flat.",
+    bullets=("Dims in ten steps", "Warm light"),
+    prices=(19.99, 27.5),
+    price=25.0,
+    options={"color": ("red", "dark blue"), "size": ("small", "large")},
+    attributes=("energy efficient", "easy clean"),
+    category="garden",
+    query="floor lamps",
+    product_category="Home \u203a Lighting \u203a Lamps",
+)
+GOAL = Goal("", LAMP, ("energy efficient", "warm light", "folds flat"), ("dark blue", "small"), 30.0)
+CHOSEN = {"color": "dark blue", "size": "small"}
+
+
+def other(**parts) -> Product:
+    return replace(LAMP, asin="B0OTHER002", **parts)
+
+
+def test_reward__is_1_for_all_that_was_asked_for():
+    assert reward(GOAL, LAMP, CHOSEN) == Reward(1.0, 1.0, 1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("product", "chosen", "expected"),
+    [
+        (LAMP, {}, Reward(1.0, 1.0, 0.0, 1.0, 4 / 6)),
+        (LAMP, {"size": "small"}, Reward(1.0, 1.0, 0.5, 1.0, 5 / 6)),
+        (LAMP, {"size": "large", "color": "dark blue"}, Reward(1.0, 1.0, 0.5, 1.0, 5 / 6)),
+        (LAMP, {"size": "small", "color": "red"}, Reward(1.0, 1.0, 0.5, 1.0, 5 / 6)),
+        (other(price=30.0), CHOSEN, Reward(1.0, 1.0, 1.0, 1.0, 1.0)),
+        (other(price=30.01), CHOSEN, Reward(1.0, 1.0, 1.0, 0.0, 5 / 6)),
+        (other(prices=(99.0,)), CHOSEN, Reward(1.0, 1.0, 1.0, 1.0, 1.0)),  # price is what counts
+        (other(attributes=()), CHOSEN, Reward(1.0, 2 / 3, 1.0, 1.0, 5 / 6)),
+        (other(attributes=(), bullets=(), description=""), CHOSEN, Reward(1.0, 0.0, 1.0, 1.0, 3 / 6)),
+        (other(query="desk lamps", product_category="Office"), CHOSEN, Reward(1.0, 1.0, 1.0, 1.0, 1.0)),
+        (other(title="Mug"), CHOSEN, Reward(0.0, 1.0, 1.0, 1.0, 0.0)),
+    ],
+)
+def test_reward__of_a_purchase_that_differs(product, chosen, expected):
+    assert reward(GOAL, product, chosen) == expected
+
+
+def test_reward__without_a_bound_or_wishes():
+    goal = replace(GOAL, price_upper=math.inf, options=(), attributes=("easy clean",))
+    assert reward(goal, other(price=1e9), {}) == Reward(1.0, 1.0, None, 1.0, 1.0)
+    assert reward(replace(goal, attributes=()), LAMP, {}) == Reward(1.0, None, None, 1.0, 1.0)
+
+
+def test_reward__asks_the_given_tagger():
+    lamps = other(title="Lamps", query="", product_category="")
+    assert reward(GOAL, lamps, CHOSEN).r_type == 0.0
+    assert reward(GOAL, lamps, CHOSEN, nouns=lambda title: title[:3]).r_type == 0.0
+    assert reward(GOAL, lamps, CHOSEN, nouns=lambda title: ["lamp"]).r_type == 1.0
+
+
+TEN = "alpha bravo charlie delta echo foxtrot golf hotel india juliet"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "bought", "query", "departments", "expected"),
+    [
+        (TEN, "alpha bravo charlie", "else", "Else", 1.0),  # 0.3 of the nouns
+        (TEN, "alpha bravo", "else", "Else", 0.5),  # 0.2 is not enough
+        (TEN, "alpha bravo", "q", "Else", 1.0),
+        (TEN, "alpha bravo", "else", "C \u203a A", 1.0),  # two departments, in any order
+        (TEN, "alpha bravo", "else", "A \u203a D", 0.5),
+        (TEN, "alpha", "else", "Else", 0.5),  # 0.1
+        (f"{TEN} kilo", "alpha", "q", "A \u203a B \u203a C", 0.1),  # below 0.1, whatever else is shared
+        (TEN, "zulu", "q", "A \u203a B \u203a C", 0.0),
+        ("alpha alpha alpha alpha alpha", "alpha", "else", "Else", 0.5),  # 0.2: each is counted on one side only
+        ("12 of the 3", "zulu", "else", "Else", 0.5),  # no nouns count as 0.2
+        ("12 of the 3", "zulu", "q", "Else", 1.0),
+        ("Alpha", "ALPHA", "else", "Else", 1.0),
+    ],
+)
+def test_type_reward__table(wanted, bought, query, departments, expected):
+    goal = replace(LAMP, title=wanted, query="q", product_category="A \u203a B \u203a C")
+    product = replace(LAMP, title=bought, query=query, product_category=departments)
+    assert type_reward(goal, product) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "nouns"),
+    [
+        ("", []),
+        ("The Lamp, with 2 Bulbs for your Bed & THE lamp", ["lamp", "bulbs", "bed", "lamp"]),
+        ("Pack of Three 12W 3D T-Shirts No.2", ["pack", "t", "shirts", "no.2"]),
+        (
+            "Women's caf\u00e9\u2019s U.S.A. r\u00e9sum\u00e9",
+            ["women's", "caf\u00e9\u2019s", "u.s.a", "r\u00e9sum\u00e9"],
+        ),
+        ("\u4e2d\u6587 \U0001f381 !!", []),
+    ],
+)
+def test_default_nouns__table(title, nouns):
+    assert default_nouns(title) == nouns
+
+
+@pytest.mark.parametrize(
+    ("wanted", "has"),
+    [
+        ("energy efficient", True),
+        ("efficient", True),  # a part of an attribute's words
+        ("energy efficiant", True),  # 94 of 100
+        ("energy", True),
+        ("easy to clean", True),
+        ("led", True),  # in the title, in any case
+        ("brightly tall", True),
+        ("steps warm", True),  # features are joined
+        ("folds flat", True),
+        ("Folds", False),  # what is wanted keeps its case
+        ("waterproof", False),
+    ],
+)
+def test_has_attribute__table(wanted, has):
+    assert has_attribute(LAMP, wanted) is has
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are"),
+    # Each as thefuzz 0.22.1 decides it by token_set_ratio(one, other) > 85.
+    [
+        ("red", "red", True),
+        ("Red!", "  rED", True),
+        ("12 x 18 in", "18 in x 12", True),
+        ("x-large", "large", True),
+        ("xx-large", "x-large", True),
+        ("xlarge", "large", True),
+        ("xxlarge", "large", False),
+        ("size 8", "size 9", False),
+        ("caf\u00e9", "caf", True),
+        ("caf\u00e9", "cafe", True),
+        ("\u00e9t\u00e9", "t", True),
+        ("\u00e9\u00e8", "\u00e9\u00e8", False),
+        ("red \u2764\ufe0f", "red", True),
+        ("\u2764\ufe0f", "\u2764\ufe0f", False),
+        ("\u7ea2\u8272", "\u7ea2\u8272", True),
+        ("\u7ea2\u8272", "\u84dd\u8272", False),
+        ("", "", False),
+        ("", "red", False),
+        ("  ", "red", False),
+        ("a_b", "a b", True),
+        ("abcdef", "abcdeg", False),
+        ("abcdefg", "abcdefh", True),  # 85.7, rounded
+        ("a" * 100, "a" * 85 + "b" * 15, False),
+        ("a" * 29 + "b" * 5, "a" * 29 + "c" * 5, False),  # 85.3, rounded
+        ("a" * 19 + "b" * 3, "a" * 19 + "c" * 3, True),
+    ],
+)
+def test_alike__as_thefuzz_decides(one, other, are):
+    assert alike(one, other) is are
+    assert alike(other, one) is are
+
+
+@given(st.text(), st.text())
+def test_alike__takes_any_text(one, other):
+    assert alike(one, other) == alike(other, one)
+
+
+@pytest.mark.parametrize(
+    ("value", "colour"),
+    [
+        ("navy blue", "blue"),  # in the order of names
+        ("red and black", "black"),
+        ("standard", "tan"),  # anywhere in a word
+        ("bluish", "bluish"),
+        ("", ""),
+        ("stonewashed", "ash"),
+        ("Red", "Red"),
+    ],
+)
+def test_main_colour__table(value, colour):
+    assert main_colour(value) == colour
+
+
+def test_main_colour__looks_in_the_order_of_names():
+    assert list(COLOURS) == sorted(set(COLOURS))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen", "does"),
+    [
+        ("navy blue", "sky blue", True),
+        ("red", "blue", False),
+        ("size 8", "size 8 wide", True),
+        ("small", "large", False),
+    ],
+)
+def test_fits__table(wanted, chosen, does):
+    assert fits(wanted, chosen) is does

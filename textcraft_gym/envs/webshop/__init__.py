@@ -1,0 +1,1 @@
+"""WebShop-lite: shopping by search and click, after WebShop."""

@@ -1,0 +1,137 @@
+"""What one shop is: its products, what customers want of them, and the search engine that finds them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from textcraft_gym.envs.webshop.files import GoalKind, Progress, find_files, progress_bar
+from textcraft_gym.envs.webshop.generator import generate
+from textcraft_gym.envs.webshop.goals import shuffled, split_range
+from textcraft_gym.envs.webshop.product import Goal, Product
+from textcraft_gym.envs.webshop.search import Index, document
+from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load, stored_index
+
+GENERATED = "generated"
+
+_KEPT_SEARCHES = 1 << 12
+
+
+class Catalogue:
+    """A catalogue, immutable once made, so that any number of environments share one.
+
+    Args:
+        products: What is sold, by ASIN.
+        goals: What is wanted of it, in the order that splits go by.
+        index: Finds products, numbered in their order.
+        fingerprint: Is equal for catalogues of equal content.
+    """
+
+    def __init__(self, products: Mapping[str, Product], goals: Sequence[Goal], index: Index, fingerprint: str) -> None:
+        self.products = products
+        self.goals = goals
+        self.index = index
+        self.fingerprint = fingerprint
+        self._asins = tuple(products)
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def __copy__(self) -> Catalogue:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Catalogue:
+        return self
+
+    @classmethod
+    def of(cls, products: Sequence[Product], goals: Sequence[Goal]) -> Catalogue:
+        """Return the catalogue of these products and goals, the goals in this order."""
+        asins = [product.asin for product in products]
+        texts = (document(one.title, one.description, one.bullets, one.options) for one in products)
+        by_asin = dict(zip(asins, products, strict=True))
+        return cls(by_asin, tuple(goals), Index(texts, asins), _fingerprint(products, goals))
+
+    @classmethod
+    def load(
+        cls,
+        data: str | Path = GENERATED,
+        *,
+        goals: GoalKind = "human",
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> Catalogue:
+        """Load a catalogue; what was loaded before, and is unchanged, is the same object.
+
+        Args:
+            data: ``generated``, or a folder with the files of the original's data, or its file of products.
+            goals: In people's words, or made of a sentence and each combination of options; of files only.
+            seed: What a generated catalogue is made from; of files, prices of ranges and bounds on prices.
+            progress: Is told how far a file is read; by default a bar is shown if there is a terminal.
+
+        Raises:
+            ShopDataError: If a file is missing or cannot be read.
+        """
+        if data == GENERATED:
+            return _generated(seed)
+        files = find_files(data, goals)
+        stamps = tuple((stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files.all))
+        key = (files, stamps, goals, seed)
+        if key not in _loaded:
+            with progress_bar(f"Reading {files.products.name}") as bar:
+                arrays = load(files, goals, seed, progress or bar)
+            products = StoredProducts(arrays)
+            fingerprint = arrays["fingerprint"].tobytes().hex()
+            made = cls(products, StoredGoals(arrays, products), stored_index(arrays), fingerprint)
+            _loaded.clear()
+            _loaded[key] = made
+        return _loaded[key]
+
+    def search(self, query: str) -> tuple[str, ...]:
+        """Return the ASINs of the top 50, best first."""
+        found = self._found.get(query)
+        if found is None:
+            if len(self._found) >= _KEPT_SEARCHES:
+                self._found.clear()
+            found = self._found[query] = tuple(self._asins[number] for number in self.index.search(query))
+        return found
+
+    def product(self, asin: str) -> Product:
+        """Return a product, its ASIN in upper or lower case.
+
+        Raises:
+            KeyError: If there is none.
+        """
+        return self.products[self._printed[asin.lower()]]
+
+    def split(self, split: str) -> range:
+        """Return the numbers of the goals in a split: ``test``, ``dev``, ``train``, ``all``, and two of ADaPT.
+
+        Raises:
+            UnknownName: If there is no such split.
+        """
+        return split_range(split, len(self.goals))
+
+    @cached_property
+    def _printed(self) -> dict[str, str]:
+        return {asin.lower(): asin for asin in self._asins}
+
+
+_loaded: dict[Any, Catalogue] = {}
+
+
+@lru_cache(maxsize=4)
+def _generated(seed: int) -> Catalogue:
+    products, goals = generate(seed)
+    return Catalogue.of(products, shuffled(goals))
+
+
+def _fingerprint(products: Sequence[Product], goals: Sequence[Goal]) -> str:
+    contents = hashlib.sha256()
+    for product in products:
+        contents.update(repr([getattr(product, field.name) for field in fields(product)]).encode(errors="replace"))
+    for goal in goals:
+        parts = (goal.instruction, goal.product.asin, goal.attributes, goal.options, goal.price_upper, goal.weight)
+        contents.update(repr(parts).encode(errors="replace"))
+    return contents.hexdigest()

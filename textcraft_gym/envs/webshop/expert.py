@@ -1,0 +1,126 @@
+"""An expert that knows every product: a shortest way to a purchase that earns 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from textcraft_gym.envs.webshop.actions import click, search
+from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.reward import fits
+from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, apply
+from textcraft_gym.envs.webshop.search import document
+from textcraft_gym.envs.webshop.state import MAX_RESULTS, START, Shop, State
+
+_fits = lru_cache(maxsize=1 << 14)(fits)
+
+
+class Expert:
+    """Knows the ways to one goal in a shop.
+
+    It looks at the goal's own product, at what the search for the instruction finds, and at what the customer has
+    found, and buys where that takes the fewest actions. From the index no way is shorter than a search, a click on
+    the product, one on each option that is asked for, and the purchase, unless one value fits two of these options.
+    """
+
+    def __init__(self, shop: Shop, goal: Goal) -> None:
+        self.shop = shop
+        self.goal = goal
+        self._earns: dict[str, bool] = {}
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def plan(self, state: State = START) -> list[str] | None:
+        """Return the shortest way from here; None if there is none, or all is over."""
+        best: list[str] | None = None
+        for approach, asin, chosen in self._approaches(state):
+            options = 0 if chosen else min(1, len(self.goal.options))
+            if best is None or len(approach) + options + 1 < len(best):
+                clicks = self._clicks(asin, chosen)
+                if clicks is not None and (best is None or len(approach) + len(clicks) + 1 < len(best)):
+                    best = [*approach, *clicks, click(BUY)]
+        return best
+
+    def _approaches(self, state: State) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
+        """Yield products with the actions that lead to their page, and what is chosen there already."""
+        if state.page == "done":
+            return
+        back: list[str] = []
+        if state.page in ("item", "sub"):
+            back = [click(PREVIOUS)] if state.page == "sub" else []
+            yield back, state.asin, dict(state.chosen)
+            back = [*back, click(PREVIOUS)]
+        own = self.goal.product.asin
+        if state.page != "index":
+            yield from self._listed(back, state.results, state.number, state.results)
+        query = self._query()
+        yield from self._listed([query], self._results(query), 1, [own])
+        query = search(self.goal.instruction)
+        yield from self._listed([query], self._results(query), 1, self._results(query))
+
+    def _listed(
+        self, before: Sequence[str], results: Sequence[str], number: int, asins: Sequence[str]
+    ) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
+        """Yield some of the products that are found, with the turning of pages that they take."""
+        for asin in asins:
+            if asin in results:
+                turns = results.index(asin) // self.shop.products_per_page + 1 - number
+                pages = [click(NEXT if turns > 0 else PREVIOUS)] * abs(turns)
+                yield [*before, *pages, click(asin.lower())], asin, {}
+
+    def _query(self) -> str:
+        """Return the first of some searches that has the goal's product on its first page, or else nearest to it."""
+        product = self.goal.product
+        whole = document(product.title, product.description, product.bullets, product.options)
+        queries = [search(words) for words in (self.goal.instruction, product.title, whole)]
+        ranks: dict[str, int] = {}
+        for query in queries:
+            results = self._results(query)
+            ranks[query] = results.index(product.asin) if product.asin in results else MAX_RESULTS
+            if ranks[query] < self.shop.products_per_page:
+                break
+        return min(ranks, key=lambda query: ranks[query])
+
+    def _results(self, query: str) -> tuple[str, ...]:
+        if query not in self._found:
+            self._found[query] = apply(self.shop, START, query).state.results
+        return self._found[query]
+
+    def _clicks(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
+        """Return the fewest clicks on options after which to buy a product earns 1; None if none do."""
+        values = self._cover(asin, chosen)
+        if values is None:
+            return None
+        if asin not in self._earns:
+            option_of = self.shop.options(asin)
+            options = {**chosen, **{option_of[value]: value for value in values}}
+            self._earns[asin] = self.shop.judge(self.goal, asin, options).score == 1.0
+        return [click(value) for value in values] if self._earns[asin] else None
+
+    def _cover(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
+        """Return the fewest values to click so that each option that is asked for is met; None if one cannot be."""
+        option_of = self.shop.options(asin)
+        page = State("item", asin=asin)
+        fitting: list[list[str]] = []
+        for wanted in self.goal.options:
+            values = [value for value in option_of if _fits(wanted, value)]
+            values = [value for value in values if apply(self.shop, page, click(value)).chosen == value]
+            if not values:
+                return None
+            fitting.append(sorted(values, key=lambda value: (chosen.get(option_of[value]) != value, value != wanted)))
+        best: list[str] | None = None
+
+        def extend(picked: dict[str, str], clicks: list[str]) -> None:
+            nonlocal best
+            if best is not None and len(clicks) >= len(best):
+                return
+            unmet = next((values for values in fitting if not set(values) & set(picked.values())), None)
+            if unmet is None:
+                best = clicks
+                return
+            for value in unmet:
+                option = option_of[value]
+                if option not in picked:
+                    extend({**picked, option: value}, clicks if chosen.get(option) == value else [*clicks, value])
+
+        extend({}, [])
+        return best

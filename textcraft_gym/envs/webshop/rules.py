@@ -1,0 +1,117 @@
+"""The rule book: what each page can be clicked for, and where an action leads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textcraft_gym.envs.webshop.actions import CLICK, SEARCH, can_be_clicked, click, parse, search
+from textcraft_gym.envs.webshop.state import START, Shop, State
+
+TYPE_FIRST = "search"
+BACK_TO_SEARCH = "back to search"
+PREVIOUS = "< prev"
+NEXT = "next >"
+BUY = "buy now"
+
+UNKNOWN_ACTION = "unknown_action"
+NOT_ON_PAGE = "not_on_page"
+NOTHING_TYPED = "nothing_typed"
+REASONS = (UNKNOWN_ACTION, NOT_ON_PAGE, NOTHING_TYPED)
+
+
+class Turn(NamedTuple):
+    """What an action led to.
+
+    Attributes:
+        state: Where the customer is now.
+        reason: Why nothing happened, a code of ``REASONS``; empty where something did.
+        chosen: The option value that was clicked; empty where none was.
+    """
+
+    state: State
+    reason: str = ""
+    chosen: str = ""
+
+
+def apply(shop: Shop, state: State, action: str) -> Turn:
+    """Play an action. Any string will do; one that is none, or leads nowhere from here, changes nothing."""
+    name, argument = parse(action)
+    if name == CLICK:
+        return _clicked(shop, state, argument)
+    if name == SEARCH and state.page != "done":
+        return Turn(State("results", shop.search(argument), visited=state.visited))
+    return Turn(state, UNKNOWN_ACTION)
+
+
+def clickables(shop: Shop, state: State) -> tuple[str, ...]:
+    """Return what can be clicked, in the order of the original.
+
+    The search button of the index is one, though clicking it does nothing: words are typed by ``search[words]``.
+    """
+    if state.page == "index":
+        return (TYPE_FIRST,)
+    if state.page == "results":
+        back = (PREVIOUS,) if state.number > 1 else ()
+        return (BACK_TO_SEARCH, *back, NEXT, *[asin.lower() for asin in shop.listed(state)])
+    if state.page == "item":
+        return tuple(dict.fromkeys((BACK_TO_SEARCH, PREVIOUS, *shop.sub_pages, BUY, *shop.options(state.asin))))
+    return (BACK_TO_SEARCH, PREVIOUS) if state.page == "sub" else ()
+
+
+def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]:
+    """Return every action that does something, of searches only that for the instruction.
+
+    An option value with an opening bracket in it is seen but cannot be clicked, since the action is read otherwise.
+    """
+    if state.page == "done":
+        return []
+    clicks = [click(what) for what in clickables(shop, state) if what != TYPE_FIRST and can_be_clicked(what)]
+    return [*clicks, search(instruction)]
+
+
+def _clicked(shop: Shop, state: State, what: str) -> Turn:
+    if what == TYPE_FIRST:
+        return Turn(state, NOTHING_TYPED if state.page == "index" else NOT_ON_PAGE)
+    if state.page == "results":
+        after = _from_results(shop, state, what)
+    elif state.page == "item":
+        after = _from_item(shop, state, what)
+    elif state.page == "sub":
+        after = _from_sub_page(state, what)
+    else:
+        after = None
+    return after or Turn(state, NOT_ON_PAGE)
+
+
+def _from_results(shop: Shop, state: State, what: str) -> Turn | None:
+    if what == NEXT:
+        return Turn(state._replace(number=state.number + 1))
+    if what == PREVIOUS and state.number > 1:
+        return Turn(state._replace(number=state.number - 1))
+    for asin in shop.listed(state):
+        if asin.lower() == what:
+            return Turn(state._replace(page="item", asin=asin, visited=state.visited | {asin}))
+    return Turn(START) if what == BACK_TO_SEARCH else None
+
+
+def _from_item(shop: Shop, state: State, what: str) -> Turn | None:
+    """A value that reads like a button is the button, as in the original."""
+    if what == BUY:
+        return Turn(state._replace(page="done"))
+    if what in shop.sub_pages:
+        return Turn(state._replace(page="sub", sub_page=what))
+    if what == PREVIOUS:
+        return Turn(state._replace(page="results", asin="", chosen=()))
+    if what == BACK_TO_SEARCH:
+        return Turn(START)
+    option = shop.options(state.asin).get(what)
+    if option is None:
+        return None
+    chosen = {**dict(state.chosen), option: what}
+    return Turn(state._replace(chosen=tuple(sorted(chosen.items()))), chosen=what)
+
+
+def _from_sub_page(state: State, what: str) -> Turn | None:
+    if what == PREVIOUS:
+        return Turn(state._replace(page="item", sub_page=""))
+    return Turn(START) if what == BACK_TO_SEARCH else None

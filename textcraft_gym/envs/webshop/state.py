@@ -1,0 +1,107 @@
+"""The shop that is walked, and where a customer is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from textcraft_gym.envs.webshop.product import Goal, Product
+from textcraft_gym.envs.webshop.reward import Nouns, Reward, default_nouns, reward
+
+Page: TypeAlias = Literal["index", "results", "item", "sub", "done"]
+
+PRODUCTS_PER_PAGE = 10
+MAX_RESULTS = 50
+
+_KEPT_PRODUCTS = 1 << 12
+
+
+class State(NamedTuple):
+    """Where a customer is. It is never changed; equal ones are shown alike.
+
+    Attributes:
+        page: The kind of page.
+        results: What the last search found, as ASINs, best first.
+        number: Which page of the results, from 1; there is no last one.
+        asin: The product that is looked at, or that was bought.
+        sub_page: Which page about the product, ``features``.
+        chosen: The option values that were clicked, by option, in the order of the options' names.
+        visited: The products that were looked at since the index was left.
+    """
+
+    page: Page = "index"
+    results: tuple[str, ...] = ()
+    number: int = 1
+    asin: str = ""
+    sub_page: str = ""
+    chosen: tuple[tuple[str, str], ...] = ()
+    visited: frozenset[str] = frozenset()
+
+
+START = State()
+
+
+class Stock(Protocol):
+    """What a shop needs of a catalogue."""
+
+    @property
+    def products(self) -> Mapping[str, Product]:
+        """The products by ASIN."""
+
+    def search(self, query: str) -> Sequence[str]:
+        """Return the ASINs of what is found, best first."""
+
+
+class Shop:
+    """A catalogue as it is put on pages.
+
+    Args:
+        stock: What is sold.
+        products_per_page: How many products a page of results has, 1 to 50.
+        show_attrs: Whether the page of a product leads to its attributes.
+        nouns: Finds the nouns of titles, by which purchases are judged.
+
+    Raises:
+        ValueError: For a number of products out of bounds.
+    """
+
+    def __init__(
+        self,
+        stock: Stock,
+        *,
+        products_per_page: int = PRODUCTS_PER_PAGE,
+        show_attrs: bool = False,
+        nouns: Nouns = default_nouns,
+    ) -> None:
+        if type(products_per_page) is not int or not 1 <= products_per_page <= MAX_RESULTS:
+            raise ValueError(f"expected products_per_page in 1..{MAX_RESULTS}, got {products_per_page!r}")
+        self.stock = stock
+        self.products = stock.products
+        self.products_per_page = products_per_page
+        self.show_attrs = show_attrs
+        self.nouns = nouns
+        self.sub_pages = ("description", "features", "reviews", *(("attributes",) if show_attrs else ()))
+        self._options: dict[str, dict[str, str]] = {}
+
+    def search(self, query: str) -> tuple[str, ...]:
+        """Return the ASINs of the top 50."""
+        return tuple(self.stock.search(query)[:MAX_RESULTS])
+
+    def listed(self, state: State) -> tuple[str, ...]:
+        """Return the ASINs on the page of results that a customer is on; none where it is past the end."""
+        first = (state.number - 1) * self.products_per_page
+        return state.results[first : first + self.products_per_page]
+
+    def options(self, asin: str) -> Mapping[str, str]:
+        """Return the option of each value; a value of two options belongs to the last."""
+        found = self._options.get(asin)
+        if found is None:
+            if len(self._options) >= _KEPT_PRODUCTS:
+                self._options.clear()
+            groups = self.products[asin].options.items()
+            found = self._options[asin] = {value: name for name, values in groups for value in values}
+        return found
+
+    def judge(self, goal: Goal, asin: str, chosen: Mapping[str, str]) -> Reward:
+        """Return what buying a product with the chosen options earns."""
+        return reward(goal, self.products[asin], chosen, self.nouns)

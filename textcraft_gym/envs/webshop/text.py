@@ -1,0 +1,77 @@
+"""Every word that the player reads: the pages in three formats, and the short answers of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
+
+from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node
+from textcraft_gym.envs.webshop.rules import Turn
+
+Mode: TypeAlias = Literal["react", "text", "text_rich"]
+
+PRODUCTS_PER_PAGE: dict[Mode, int] = {"react": 3, "text": 10, "text_rich": 10}
+INVALID = "Invalid action!"
+
+
+def text(nodes: Iterable[Node]) -> str:
+    """Return a page on one line."""
+    return " [SEP] ".join([words.strip() for _, words in nodes])
+
+
+def text_rich(nodes: Iterable[Node]) -> str:
+    """Return a page with a line a node, on which buttons, and what was clicked, are marked."""
+    lines: list[str] = []
+    clicked = ""
+    for kind, words in nodes:
+        if kind == BUTTON:
+            lines.append(f"[button] {words} [button_]\n")
+        elif kind == PRODUCT:
+            lines.append(f"\n[button] {words} [button_]\n")
+        elif kind == OPTION:
+            lines.append(f"  [button] {words} [button_]\n")
+        elif kind == VISITED:
+            lines.append(f"\n[clicked button] {words} [clicked button_]\n")
+        elif kind == CHOSEN:
+            lines.append(f"  [clicked button] {words} [clicked button_]\n")
+            clicked = f"{chosen(words)}\n{clicked}"
+        else:
+            lines.append(f"{words}\n")
+    return clicked + "".join(lines)
+
+
+def react(nodes: Iterable[Node]) -> str:
+    """Return a page as ReAct's prompts show it: the instruction on the index only, no blanks."""
+    parts: list[str] = []
+    for kind, words in nodes:
+        if kind in (BUTTON, PRODUCT, VISITED):
+            parts.append(f"\n[{words}] ")
+        elif kind == OPTION:
+            parts.append(f"[{words}]")
+        elif kind == CHOSEN:
+            parts.append(f"[[{words}]]")
+        elif kind != HEADER and words != " ":
+            parts.append(f"\n{words} ")
+    return "".join(parts)
+
+
+MODES: dict[Mode, Callable[[Iterable[Node]], str]] = {"react": react, "text": text, "text_rich": text_rich}
+
+
+def chosen(value: str) -> str:
+    """Say that an option value was clicked."""
+    return f"You have clicked {value}."
+
+
+def score(earned: float) -> str:
+    """Say what a purchase earned."""
+    return f"{SCORE}: {earned}"
+
+
+def react_answer(turn: Turn, earned: float) -> str | None:
+    """Return the short answer that ReAct's environment gives to some actions in the place of the page."""
+    if turn.reason:
+        return INVALID
+    if turn.chosen:
+        return chosen(turn.chosen)
+    return score(earned) if turn.state.page == "done" else None
