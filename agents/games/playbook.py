@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from textcraft_gym.agents.agent import Play, Request
+from textcraft_gym.agents.controller import Controller
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.skill import Known, Skill
 
@@ -65,6 +66,7 @@ class Playbook:
         brief: Returns what ADaPT's planner is told.
         plans_first: Whether ADaPT begins with a plan, where it may make one.
         atomic: What a step begins with that ADaPT never decomposes.
+        controller: Makes what pursues the goals of DEPS's plans; None where nothing does.
         task: What to do where the opening does not say.
         skills: Makes what ADaPT attempts some steps with, in place of the executor.
     """
@@ -84,6 +86,7 @@ class Playbook:
     plans_first: bool = False
     atomic: tuple[str, ...] = ()
     skills: Callable[[Prompts], tuple[Skill, ...]] = no_skills
+    controller: Callable[[Prompts], Controller] | None = None
     task: str = "do what the text above asks for"
 
     def __post_init__(self) -> None:

@@ -30,5 +30,5 @@ def play(agent, models: Mapping[str, ScriptedModel], task: str = "minecraft:beeh
     if task.startswith("minecraft:"):
         env = gym.make("TextCraft-v0", split="all", distractors=0, max_episode_steps=-1)
     else:
-        env = gym.make("ALFWorld-v0", max_episode_steps=-1)
+        env = gym.make("ALFWorld-v0", admissible=True, max_episode_steps=-1)
     return run_episode(env, agent, task=task, seed=0, model=models, **bounds)

@@ -83,6 +83,10 @@ class TestTryAgain(Named):
     name = "try_again"
 
 
+class TestDEPS(Named):
+    name = "deps"
+
+
 class TestReflexion(Named):
     name = "reflexion"
 

@@ -10,6 +10,7 @@ from typing import Any
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import Agent
 from textcraft_gym.agents.buyer import NaiveBuyerAgent
+from textcraft_gym.agents.deps import DEPSAgent
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.explorer import ExplorerAgent
 from textcraft_gym.agents.games import DEFAULT, Playbook
@@ -24,6 +25,7 @@ from textcraft_gym.evaluation.episode import Policy
 
 AGENTS: dict[str, type[Agent]] = {
     "adapt": ADaPTAgent,
+    "deps": DEPSAgent,
     "expert": ExpertAgent,
     "explorer": ExplorerAgent,
     "naive_buyer": NaiveBuyerAgent,

@@ -21,6 +21,12 @@ _TASK = "\n\nYour task is to: "
 _LAST = re.compile(r"^The last action was: (.+)\n(.+)$", re.MULTILINE)
 _SOUGHT = re.compile(r"^think: an? (\w+) may be in the (\w+), [0-9]+ in mind$")
 _BEGUN = "think: to"
+_PLANNED = re.compile(r"^#(\d+) (.+)$")
+_SUCCEEDED = re.compile(r"I succeeded on step ([0-9, ]+)\.")
+_NOT_THERE = re.compile(r'I failed on step \d+ "(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)"')
+_PICK = re.compile(r"pick an? (\w+) at (\w+ \d+)")
+_DO = re.compile(r"(clean|heat|cool|put) the (\w+) (with|in) (\w+ \d+)")
+_LIGHT = re.compile(r"look at the \w+ under the (\w+) at (\w+ \d+)")
 _IN_VAIN = re.compile(r"I looked for the (\w+) in ([\w, ]+) and saw none\.")
 _FOUND = re.compile(r"I found the (\w+) in (\w+ \d+)\.")
 
@@ -29,7 +35,9 @@ Steps: TypeAlias = list[list[str]]
 
 
 def answer(prompt: str, span: int, chance: random.Random | None) -> str:
-    """Go on from a prompt: with a turn, a plan or a reflection, whichever its last line asks for."""
+    """Go on from a prompt: with a turn, a plan, a choice or a reflection, whichever its last line asks for."""
+    if prompt.rstrip().endswith("Your answer:"):
+        return choose(prompt)
     before, _, after = prompt.rpartition(_TASK)
     head, *turns = after.split("\n> ")
     task, _, information = head.partition("\n")
@@ -43,7 +51,36 @@ def answer(prompt: str, span: int, chance: random.Random | None) -> str:
         return mind.turn(task)
     if asked.startswith("Reflection"):
         return mind.reflect()
+    if asked.startswith("Why did it fail"):
+        return "What I looked for was not there."
+    if asked.startswith(("Plan as numbered", "Mend this")):
+        return mind.steps(information)
     return mind.plan(in_full="in full" in asked)
+
+
+def choose(prompt: str) -> str:
+    """Return the number of the command that serves a goal, 0 if none does, or ``done``."""
+    told, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
+    goal, _, did = told.partition("\n")
+    last = did.rpartition("What you did for it: ")[2].partition("\n")[0]
+    numbers = {command: number for number, _, command in (line.partition(" ") for line in listed.splitlines())}
+    wanted = _commands(goal)
+    if wanted and re.fullmatch(wanted[0], last):
+        return "done"
+    return next((number for want in wanted for command, number in numbers.items() if re.fullmatch(want, command)), "0")
+
+
+def _commands(goal: str) -> list[str]:
+    """Return what reaches a goal, and what leads there, as patterns, the nearest to the goal first."""
+    if pick := _PICK.fullmatch(goal):
+        return [rf"take {pick[1]} \d+ from {pick[2]}", f"open {pick[2]}", f"go to {pick[2]}"]
+    if do := _DO.fullmatch(goal):
+        verb, thing, word, place = do.groups()
+        said = f"move {thing} \\d+ to {place}" if verb == "put" else f"{verb} {thing} \\d+ {word} {place}"
+        return [said, *([f"open {place}"] if verb == "put" else []), f"go to {place}"]
+    if light := _LIGHT.fullmatch(goal):
+        return [rf"use {light[1]} \d+", f"go to {light[2]}"]
+    return []
 
 
 class Mind:
@@ -108,6 +145,44 @@ class Mind:
             mind = [*self.about(), *({"a place"} if max(map(len, fuller)) > 1 else ())]
             steps = steps if too_much([mind], self.span) else fuller
         return too_much([self.about()], self.span) or _written(steps)
+
+    def steps(self, dialogue: str) -> str:
+        """Return a whole plan in numbered steps: without what is done, elsewhere where something was not there."""
+        if complaint := too_much([self.about()], self.span):
+            return complaint
+        planned: dict[str, str] = {}
+        done: list[str] = []
+        tried: set[tuple[str, str]] = set()
+        for line in dialogue.splitlines():
+            if step := _PLANNED.match(line):
+                planned[step[1]] = step[2]
+            if succeeded := _SUCCEEDED.search(line):
+                done += [planned.get(number, "") for number in succeeded[1].split(", ")]
+            tried |= {(thing or lamp, place) for thing, lamp, place in _NOT_THERE.findall(line)}
+        held = re.findall(r"Inventory: \[(\w+) \d+\]", dialogue)[-1:] == [self.errand.thing]
+        steps = self._left(done, tried, held and not dialogue.rstrip().endswith("Inventory: nothing"))
+        return "\n".join(f"#{number} {step}" for number, step in enumerate(steps, 1))
+
+    def _left(self, done: list[str], tried: set[tuple[str, str]], held: bool) -> list[str]:
+        """Return the steps that are left to do."""
+        errand, thing, steps = self.errand, self.errand.thing, []
+        put = sum(step.startswith("put") for step in done)
+        treated = held and any(step.startswith(errand.treatment) for step in done) if errand.treatment else True
+        target = next((place for place in self.household.places if errand.target in (place, kind(place))), "")
+        for number in range(put, errand.amount):
+            if number > put or not held:
+                steps.append(f"pick a {thing} at {self._untried(thing, tried, target)}")
+            if errand.treatment and not (number == put and treated):
+                steps += [f"{errand.treatment} the {thing} with {place}" for place in self._appliances()]
+            if errand.target:
+                steps.append(f"put the {thing} in {target or errand.target}")
+        if errand.lamp:
+            steps.append(f"look at the {thing} under the {errand.lamp} at {self._untried(errand.lamp, tried, '')}")
+        return steps
+
+    def _untried(self, thing: str, tried: set[tuple[str, str]], target: str) -> str:
+        places = [place for place in self.order(thing) if place != target]
+        return next((place for place in places if (thing, place) not in tried), places[0] if places else "nowhere 1")
 
     def reflect(self) -> str:
         """Return what was found and what was looked for in vain, and the plan for the next trial."""

@@ -9,43 +9,27 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from textcraft_gym.agents.crafting import (
+    MARK,
+    Crafts,
+    Recipe,
+    Want,
+    listed,
+    read_crafts,
+    read_held,
+    read_parts,
+    read_recipe,
+)
 from textcraft_gym.agents.models.simulated.span import in_mind, too_much
 
-MARK = "Crafting commands:\n"
-KINDS = ("planks", "wool")
-"""What a person who knows the game knows without being told: these are kinds of which there is no plain item."""
-
-_COMMAND = re.compile(r"^craft ([0-9]{1,9}) (.+?) using (.+)$")
-_PART = re.compile(r"([0-9]{1,9}) ([^,]+)")
 _WANT = re.compile(r"(?:craft|get) (?:([0-9]{1,9}) )?(.+?)(?: using .*)?")
 _GOAL = re.compile(r"^Goal: (.+)\.$", re.MULTILINE)
+_FAILED = re.compile(r"I failed on step [0-9]+ \"\w+\(\{'([^']+)': ([0-9]{1,9})\}")
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
 _INVENTORY = re.compile(r"^Inventory: (.*)$", re.MULTILINE)
-_HELD = re.compile(r"\[([^\]]+)\] \(([0-9]{1,9})\)")
 _OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (craft [0-9]{1,9} .+? using .+), [0-9]+ times, [0-9]+ in mind$")
 _GOT = re.compile(r"^Got ([0-9]{1,9}) (.+)$")
 _CRAFTED = re.compile(r"^Crafted ([0-9]{1,9}) (?:[^:]+:)?(.+)$")
-
-
-class Want(NamedTuple):
-    """So many of an item."""
-
-    item: str
-    amount: int
-
-
-class Recipe(NamedTuple):
-    """A command: what it makes, and of what."""
-
-    makes: Want
-    parts: tuple[Want, ...]
-
-    def __str__(self) -> str:
-        return f"craft {self.makes.amount} {self.makes.item} using {_listed(self.parts)}"
-
-    def times(self, count: int) -> int:
-        """Return how often it must be applied for so many."""
-        return max(1, -(-count // self.makes.amount))
 
 
 class Line(NamedTuple):
@@ -77,17 +61,17 @@ class Page:
     """What stands above the transcript.
 
     Attributes:
-        recipes: The listed commands by what they make.
-        kinds: What belongs to a kind, where that is listed.
+        crafts: Commands and kinds.
         goal: What to reach; None if it cannot be read.
         held: What is held, as far as that is told.
+        failed: The goal of a plan that failed last; None if none did.
         steps: The steps of the last plan that is told.
     """
 
-    recipes: dict[str, list[Recipe]]
-    kinds: dict[str, list[str]]
+    crafts: Crafts
     goal: Want | None
     held: dict[str, int]
+    failed: Want | None
     steps: list[Want]
 
 
@@ -102,6 +86,10 @@ def answer(prompt: str, span: int, chance: random.Random | None) -> str:
     if asked == ">":
         mind.look_back(turns)
         return mind.turn(page.goal)
+    if asked.startswith("Why did it fail"):
+        return mind.explain()
+    if asked.startswith(("Plan as goals", "Mend this")):
+        return mind.goals(page.goal)
     if asked.startswith("Reflection"):
         mind.look_back(turns)
         return mind.reflect(page.goal)
@@ -111,22 +99,17 @@ def answer(prompt: str, span: int, chance: random.Random | None) -> str:
 @lru_cache(maxsize=256)
 def read_page(head: str) -> Page:
     """Read commands, kinds, goal, inventory and steps."""
-    commands, _, rest = head.removeprefix(MARK).partition("\n\n")
-    recipes: dict[str, list[Recipe]] = {}
-    for line in commands.splitlines():
-        if recipe := _recipe(line):
-            recipes.setdefault(recipe.makes.item, []).append(recipe)
-    legends = rest.partition("\n\nGoal:")[0] if not rest.startswith("Goal:") else ""
-    pairs = (line.partition(": ") for line in legends.splitlines())
+    rest = head.removeprefix(MARK).partition("\n\n")[2]
+    failed = _FAILED.findall(rest)
     goals, told = _GOAL.findall(rest), _INVENTORY.findall(rest)
     steps: list[Want] = []
     for number, step in _STEP.findall(rest):
         steps = [*([] if number == "1" else steps), *filter(None, [_want(step)])]
     return Page(
-        recipes=recipes,
-        kinds={kind: members.split(", ") for kind, _, members in pairs if members},
+        crafts=read_crafts(head),
         goal=_want(goals[-1]) if goals else None,
-        held=_held(told[-1]) if told else {},
+        held=read_held(told[-1]) if told else {},
+        failed=Want(failed[-1][0], int(failed[-1][1])) if failed else None,
         steps=steps,
     )
 
@@ -136,6 +119,7 @@ class Mind:
 
     def __init__(self, page: Page, span: int, chance: float | None) -> None:
         self.page = page
+        self.crafts = page.crafts
         self.span = span
         self.chance = chance
         self.held = dict(page.held)
@@ -150,7 +134,7 @@ class Mind:
             action, _, said = turn.partition("\n")
             said = said.partition("\n")[0]
             if opened := _OPENED.match(action):
-                if recipe := _recipe(opened[2]):
+                if recipe := read_recipe(opened[2]):
                     self.open.append(Line(int(opened[1]), recipe))
             elif got := _GOT.match(said):
                 self._receive(got[2], int(got[1]))
@@ -158,7 +142,7 @@ class Mind:
                 self._spend(action)
                 self._receive(crafted[2].replace("_", " "), int(crafted[1]))
             elif told := _INVENTORY.match(said):
-                self.held = _held(told[1])
+                self.held = read_held(told[1])
             self.looked = self.last[0] == "inventory"
             self.last = action, said
 
@@ -191,6 +175,27 @@ class Mind:
             steps = fuller
         order = " AND ".join(f"Step {number}" for number in range(1, len(steps) + 1))
         return f"{self._numbered(steps)}\nExecution Order: ({order})"
+
+    def goals(self, goal: Want) -> str:
+        """Return a whole plan as goals, as full as can be kept in mind; after a failure, for what failed first."""
+        wanted = [want for want in (self.page.failed, goal) if want]
+        steps = self._divide(wanted[0])
+        if complaint := too_much((step.things for step in steps), self.span):
+            return complaint
+        while fuller := self._fuller(steps):
+            steps = fuller
+        lines = []
+        for want, using in [*steps, *(Step(want) for want in wanted[1:] if want != wanted[0])]:
+            verb = "craft" if want.item in self.crafts.recipes else "get"
+            parts = ", ".join(f"'{part.item}': {part.amount}" for part in using)
+            lines.append(f"{verb}({{'{want.item}': {want.amount}}}, {f'{{{parts}}}' if parts else 'null'}, null);")
+        return "\n".join(f"{line} # step {number}" for number, line in enumerate(lines, 1))
+
+    def explain(self) -> str:
+        """Return why a goal failed."""
+        failed = self.page.failed
+        missing = self._divide(failed)[:-1] if failed else []
+        return f"I did not have {listed(step.want for step in missing) or 'what it takes'}."
 
     def reflect(self, goal: Want) -> str:
         """Return what went wrong, and a plan with the step that failed divided."""
@@ -234,7 +239,7 @@ class Mind:
         The simplest is that which takes the least that must be made first; chance takes any.
         """
         above = {line.recipe.makes.item for line in self.open} | {want.item}
-        named = (self._with_members(recipe) for recipe in self.page.recipes.get(want.item, ()))
+        named = (self._with_members(recipe) for recipe in self.crafts.recipes.get(want.item, ()))
         choices = [recipe for recipe in named if above.isdisjoint(part.item for part in recipe.parts)]
         if not choices:
             return None
@@ -244,7 +249,7 @@ class Mind:
 
     def _to_make(self, recipe: Recipe, count: int) -> Iterator[str]:
         for part in recipe.parts:
-            if part.item in self.page.recipes and self.held.get(part.item, 0) < recipe.times(count) * part.amount:
+            if part.item in self.crafts.recipes and self.held.get(part.item, 0) < recipe.times(count) * part.amount:
                 yield part.item
 
     def _with_members(self, recipe: Recipe) -> Recipe:
@@ -252,12 +257,8 @@ class Mind:
 
     def _member(self, part: Want) -> str:
         """Return which item to take where a kind is named: one that is held, or the simplest to have."""
-        recipes, name = self.page.recipes, part.item
-        if name in recipes and name not in self.page.kinds:
-            return name
-        members = self.page.kinds.get(name) or (name.split(" or ") if " or " in name else [])
-        if name in KINDS and not members:
-            members = [item for item in recipes if item.endswith(f" {name}")]
+        recipes, name = self.crafts.recipes, part.item
+        members = self.crafts.members(name)
         if not members:
             return name
         enough = [item for item in members if self.held.get(item, 0) >= part.amount]
@@ -288,7 +289,7 @@ class Mind:
         """
         divided = {step.want.item for step in steps if step.using}
         for place, step in enumerate(steps):
-            if step.want.item in self.page.recipes and step.want.item not in divided:
+            if step.want.item in self.crafts.recipes and step.want.item not in divided:
                 fuller = [*steps[:place], *self._divide(step.want), *steps[place + 1 :]]
                 if not too_much((step.things for step in fuller), self.span):
                     return fuller if fuller != steps else None
@@ -297,8 +298,8 @@ class Mind:
     def _numbered(self, steps: list[Step]) -> str:
         lines = []
         for number, (want, using) in enumerate(steps, 1):
-            verb = "craft" if want.item in self.page.recipes else "get"
-            of = f" using {_listed(using)}" if using else ""
+            verb = "craft" if want.item in self.crafts.recipes else "get"
+            of = f" using {listed(using)}" if using else ""
             lines.append(f"Step {number}: {verb} {want.amount} {want.item}{of}")
         return "\n".join(lines)
 
@@ -311,26 +312,10 @@ class Mind:
                 self.open.append(line._replace(amount=line.amount - count))
 
     def _spend(self, action: str) -> None:
-        for count, item in _PART.findall(action.partition(" using ")[2]):
-            self.held[item] = self.held.get(item, 0) - int(count)
-
-
-def _recipe(line: str) -> Recipe | None:
-    found = _COMMAND.match(line)
-    if not found:
-        return None
-    parts = tuple(Want(item.strip(), int(count)) for count, item in _PART.findall(found[3]))
-    return Recipe(Want(found[2], int(found[1])), parts)
+        for item, count in read_parts(action.partition(" using ")[2]):
+            self.held[item] = self.held.get(item, 0) - count
 
 
 def _want(text: str) -> Want | None:
     found = _WANT.fullmatch(text.strip())
     return Want(found[2], int(found[1] or 1)) if found else None
-
-
-def _held(listed: str) -> dict[str, int]:
-    return {item: int(count) for item, count in _HELD.findall(listed)}
-
-
-def _listed(parts: tuple[Want, ...]) -> str:
-    return ", ".join(f"{part.amount} {part.item}" for part in parts)
