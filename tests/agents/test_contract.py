@@ -87,6 +87,26 @@ class TestDEPS(Named):
     name = "deps"
 
 
+class TestZeroShot(Named):
+    name = "zero_shot"
+
+
+class TestChainOfThought(Named):
+    name = "chain_of_thought"
+
+
+class TestInnerMonologue(Named):
+    name = "inner_monologue"
+
+
+class TestProgPrompt(Named):
+    name = "progprompt"
+
+
+class TestCodeAsPolicies(Named):
+    name = "code_as_policies"
+
+
 class TestReflexion(Named):
     name = "reflexion"
 

@@ -10,30 +10,38 @@ from typing import Any
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import Agent
 from textcraft_gym.agents.buyer import NaiveBuyerAgent
+from textcraft_gym.agents.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
 from textcraft_gym.agents.deps import DEPSAgent
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.agents.explorer import ExplorerAgent
 from textcraft_gym.agents.games import DEFAULT, Playbook
+from textcraft_gym.agents.inner_monologue import InnerMonologueAgent
 from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.random import RandomAgent
 from textcraft_gym.agents.react import ReActAgent
 from textcraft_gym.agents.reflexion import ReflexionAgent
 from textcraft_gym.agents.try_again import TryAgainAgent
+from textcraft_gym.agents.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.evaluation.episode import Policy
 
 AGENTS: dict[str, type[Agent]] = {
     "adapt": ADaPTAgent,
+    "chain_of_thought": ChainOfThoughtAgent,
+    "code_as_policies": CodeAsPoliciesAgent,
     "deps": DEPSAgent,
     "expert": ExpertAgent,
     "explorer": ExplorerAgent,
+    "inner_monologue": InnerMonologueAgent,
     "naive_buyer": NaiveBuyerAgent,
     "plan_and_execute": PlanAndExecuteAgent,
+    "progprompt": ProgPromptAgent,
     "random": RandomAgent,
     "react": ReActAgent,
     "reflexion": ReflexionAgent,
     "try_again": TryAgainAgent,
+    "zero_shot": ZeroShotAgent,
 }
 
 

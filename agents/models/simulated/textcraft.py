@@ -88,8 +88,12 @@ def answer(prompt: str, span: int, chance: random.Random | None) -> str:
         return mind.turn(page.goal)
     if asked.startswith("Why did it fail"):
         return mind.explain()
-    if asked.startswith(("Plan as goals", "Mend this")):
+    if asked.startswith(("Plan as goals", "Thoughts and plan", "Mend this")):
         return mind.goals(page.goal)
+    if asked.startswith("Next goal"):
+        return mind.next_goal(page.goal)
+    if asked.startswith("Program"):
+        return mind.program(page.goal, checked="checks" in asked)
     if asked.startswith("Reflection"):
         mind.look_back(turns)
         return mind.reflect(page.goal)
@@ -179,17 +183,46 @@ class Mind:
     def goals(self, goal: Want) -> str:
         """Return a whole plan as goals, as full as can be kept in mind; after a failure, for what failed first."""
         wanted = [want for want in (self.page.failed, goal) if want]
-        steps = self._divide(wanted[0])
+        steps = self._whole(wanted[0])
+        if isinstance(steps, str):
+            return steps
+        steps += [Step(want) for want in wanted[1:] if want != wanted[0]]
+        return "\n".join(f"{self._call(step)} # step {number}" for number, step in enumerate(steps, 1))
+
+    def next_goal(self, goal: Want) -> str:
+        """Return the first goal of a plan that is not reached; ``done`` where all are."""
+        if self.held.get(goal.item, 0) >= goal.amount:
+            return "done"
+        steps = self._whole(goal)
+        return steps if isinstance(steps, str) else self._call(steps[0])
+
+    def program(self, goal: Want, *, checked: bool) -> str:
+        """Return a plan as a program, with a check before each step if it is asked for."""
+        steps = self._whole(goal)
+        if isinstance(steps, str):
+            return steps
+        calls = [(want, f"{self._verb(want)}({want.item!r}, {want.amount})") for want, _ in steps]
+        if checked:
+            lines = [f"assert count({want.item!r}) >= {want.amount} else {call}" for want, call in calls]
+            return "\n    ".join(["def plan():", *lines])
+        return "\n".join(call for _, call in calls)
+
+    def _whole(self, goal: Want) -> list[Step] | str:
+        """Return the steps of a plan, divided as far as can be kept in mind, or the complaint that none can."""
+        steps = self._divide(goal)
         if complaint := too_much((step.things for step in steps), self.span):
             return complaint
         while fuller := self._fuller(steps):
             steps = fuller
-        lines = []
-        for want, using in [*steps, *(Step(want) for want in wanted[1:] if want != wanted[0])]:
-            verb = "craft" if want.item in self.crafts.recipes else "get"
-            parts = ", ".join(f"'{part.item}': {part.amount}" for part in using)
-            lines.append(f"{verb}({{'{want.item}': {want.amount}}}, {f'{{{parts}}}' if parts else 'null'}, null);")
-        return "\n".join(f"{line} # step {number}" for number, line in enumerate(lines, 1))
+        return steps
+
+    def _verb(self, want: Want) -> str:
+        return "craft" if want.item in self.crafts.recipes else "get"
+
+    def _call(self, step: Step) -> str:
+        parts = ", ".join(f"'{part.item}': {part.amount}" for part in step.using)
+        uses = f"{{{parts}}}" if parts else "null"
+        return f"{self._verb(step.want)}({{'{step.want.item}': {step.want.amount}}}, {uses}, null);"
 
     def explain(self) -> str:
         """Return why a goal failed."""

@@ -1,0 +1,145 @@
+"""What planners of goals share: a dialogue with the planner, and the pursuit of its plan by the game's controller."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from textcraft_gym.agents.agent import Message, Play, Request
+from textcraft_gym.agents.crafting import told
+from textcraft_gym.agents.games import DEFAULT, Playbook
+from textcraft_gym.agents.goals import Goal, is_reached
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.select import candidates
+
+MAX_DIALOGUE = 40_000
+"""Characters of a dialogue that is gone on with; of a longer one the oldest rounds are left out."""
+REPLAN = 'Mend this: from what is held now, write a whole new plan for the task "{task}".'
+
+
+@dataclass
+class Progress:
+    """How far a plan got.
+
+    Attributes:
+        goals: The plan, by number.
+        reached: The numbers of the goals that were reached, in that order.
+        failed: The number of the goal that was not, and why; None if all were.
+    """
+
+    goals: dict[int, Goal]
+    reached: list[int] = field(default_factory=list)
+    failed: tuple[int, str] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there was a plan and all of it was reached."""
+        return bool(self.goals) and self.failed is None
+
+
+class GoalPlanner:
+    """A planner of goals in one game.
+
+    Args:
+        playbook: The game; it must have a controller.
+        prompts: Where the prompts are from.
+        prompt: The name of the planner's.
+        selector: ``fixed`` for the order of the plan, ``random`` for any goal that can be pursued.
+        planner_tokens: The most tokens of a plan.
+
+    Raises:
+        ValueError: If a number is less than it may be, there is no such selector, or the game has no controller.
+    """
+
+    def __init__(
+        self,
+        playbook: Playbook = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        prompt: str,
+        selector: Literal["fixed", "random"] = "fixed",
+        planner_tokens: int | None = None,
+    ) -> None:
+        if selector not in ("fixed", "random"):
+            raise ValueError(f"expected selector to be fixed or random, got {selector!r}")
+        if playbook.controller is None:
+            raise ValueError(f"there is no controller for the game {playbook.game}")
+        prompts = prompts or Prompts()
+        self.playbook = playbook.with_options(planner_tokens=planner_tokens)
+        self.selector = selector
+        self.max_steps = playbook.max_steps
+        self.prompt = prompts.of(prompt, playbook.game)
+        self.controller = playbook.controller(prompts)
+        self.env_args = self.controller.env_args
+
+    def begin(self, play: Play) -> Generator[Request, Any, tuple[str, list[Message]]]:
+        """Return the task, and the dialogue with the planner that begins with it."""
+        situation, task = self.playbook.read(play.first.observation)
+        held = yield from self.controller.stock(play)
+        return task, [Message("user", self.prompt.fill(situation=situation, task=task, information=told(held)))]
+
+    def say(
+        self, play: Play, dialogue: list[Message], task: str, role: str = "planner", max_tokens: int | None = None
+    ) -> Generator[Request, Any, str]:
+        """Have the model go on with the dialogue, and add what it says."""
+        with play.sub(task, role, 1):
+            limit = max_tokens or self.playbook.planner_tokens
+            completion = yield from play.ask(_bounded(dialogue), role=role, max_tokens=limit)
+            play.note(completion.text)
+        dialogue.append(Message("assistant", completion.text))
+        return completion.text
+
+    def execute(self, play: Play, plan: str) -> Generator[Request, Any, Progress]:
+        """Pursue the goals of a plan up to the first that fails."""
+        number = random.Random(play.seed)
+        progress = Progress(dict(enumerate(self.controller.goals(plan), 1)))
+        pending = dict(progress.goals)
+        while pending:
+            held = yield from self.controller.stock(play)
+            can = candidates(pending, held)
+            step = number.choice(can) if self.selector == "random" else can[0]
+            reason = yield from self.pursue(play, pending.pop(step), held)
+            if reason is not None:
+                progress.failed = step, reason
+                break
+            progress.reached.append(step)
+        return progress
+
+    def pursue(self, play: Play, goal: Goal, held: Mapping[str, int]) -> Generator[Request, Any, str | None]:
+        """Pursue a goal, unless it is reached already, and return why it failed; None if it did not."""
+        with play.sub(goal.line, "executor", 1) as node:
+            reason = None if is_reached(goal, held) else (yield from self.controller.pursue(play, goal, held))
+            node.outcome = reason is None
+        return reason
+
+    def describe(self, play: Play, progress: Progress) -> Generator[Request, Any, str]:
+        """Say how far a plan got and what is held."""
+        said = [f"I succeeded on step {', '.join(map(str, progress.reached))}."] if progress.reached else []
+        if not progress.goals:
+            said.append("I found no step in that.")
+        if progress.failed:
+            step, reason = progress.failed
+            said.append(f'I failed on step {step} "{progress.goals[step].line}": {reason}')
+        held = yield from self.controller.stock(play)
+        return f"{' '.join(said)}\n{told(held)}"
+
+
+def check_rounds(rounds: int) -> int:
+    """Return a number of rounds.
+
+    Raises:
+        ValueError: If it is less than 0.
+    """
+    if type(rounds) is not int or rounds < 0:
+        raise ValueError(f"expected rounds of 0 or more, got {rounds!r}")
+    return rounds
+
+
+def _bounded(dialogue: list[Message]) -> list[Message]:
+    """Return a dialogue without its oldest turns, where it is too long; the task stays."""
+    first, *rest = dialogue
+    while len(rest) > 2 and sum(len(message.content) for message in rest) > MAX_DIALOGUE:
+        rest = rest[2:]  # what the model said, and what it was answered
+    return [first, *rest]

@@ -1,0 +1,44 @@
+"""Inner Monologue: one goal a call, and after each what came of it and what is held.
+
+Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with Language Models, 2022; as in DEPS.
+"""
+
+from __future__ import annotations
+
+from textcraft_gym.agents.agent import Message, Play, Routine
+from textcraft_gym.agents.crafting import told
+from textcraft_gym.agents.games import DEFAULT, Playbook
+from textcraft_gym.agents.goal_planner import GoalPlanner
+from textcraft_gym.agents.prompts import Prompts
+
+GOAL_TOKENS = 100
+
+
+class InnerMonologueAgent(GoalPlanner):
+    """Plans one goal at a time.
+
+    Args:
+        playbook: The game; it must have a controller.
+        prompts: Where the prompt ``inner_monologue`` is from.
+        goals: The most goals.
+    """
+
+    def __init__(self, playbook: Playbook = DEFAULT, prompts: Prompts | None = None, *, goals: int = 30) -> None:
+        if type(goals) is not int or goals < 1:
+            raise ValueError(f"expected goals of 1 or more, got {goals!r}")
+        super().__init__(playbook, prompts, prompt="inner_monologue", planner_tokens=GOAL_TOKENS)
+        self.goals = goals
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode; it ends where the model says that the task is done."""
+        task, dialogue = yield from self.begin(play)
+        for _ in range(self.goals):
+            said = yield from self.say(play, dialogue, task)
+            if said.strip().lower().startswith("done"):
+                return True
+            goal = next(iter(self.controller.goals(said)), None)
+            held = yield from self.controller.stock(play)
+            reason = (yield from self.pursue(play, goal, held)) if goal else "I found no step in that."
+            held = yield from self.controller.stock(play)
+            dialogue.append(Message("user", f"Success: {reason or 'yes'}\n{told(held)}\nNext goal:"))
+        return False
