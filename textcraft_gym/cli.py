@@ -27,6 +27,7 @@ from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.pack import read_pack, write_bundle
 from textcraft_gym.recipes.splits import leakage, paper_splits
 from textcraft_gym.registration import TABLE, default_split
+from textcraft_gym.shop import serve
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=textcraft_gym.__doc__
@@ -184,6 +185,24 @@ def play(
 
 
 @app.command()
+def shop(
+    data: Annotated[
+        Path | None, typer.Option(help="A folder or file of products of the original's data; by default made ones.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="Whose tasks are listed.")] = "dev",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to serve; 0 takes a free port.")] = 0,
+    replay: Annotated[
+        Path | None, typer.Option(help="A run folder, or a session saved as a file, to step through.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="A task id: the episode to replay, or what to begin with.")] = None,
+    env_arg: EnvArgs = None,
+) -> None:
+    """Serve WebShop-lite as web pages on this machine, to try a goal by hand or to see what an agent did."""
+    env_args = key_values(env_arg or []) | ({"data": str(data)} if data else {})
+    serve(split=split, port=port, replay=replay, task=task, env_args=env_args, on_start=_say_where)
+
+
+@app.command()
 def tasks(env: EnvId, split: str = "all", env_arg: EnvArgs = None) -> None:
     """List the tasks of a split: group, depth, and the length of a shortest solution."""
     display.show_tasks(textcraft_gym.tasks(env, split, **key_values(env_arg or [])))
@@ -243,6 +262,10 @@ def make_splits(
     out.with_suffix(".leakage.json").write_text(json.dumps(made.leakage._asdict(), indent=2) + "\n", encoding="utf-8")
     display.show_splits(made.depths, made.splits)
     display.show_leakage(made.leakage, "train", "test")
+
+
+def _say_where(address: str) -> None:
+    print(f"The shop is open at {address} (Ctrl-C closes it)", flush=True)
 
 
 def _numbers(text: str) -> list[int]:

@@ -4,9 +4,7 @@ import base64
 import hashlib
 import json
 import re
-import shutil
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
@@ -235,26 +233,6 @@ def test_html_page__can_be_written_whatever_it_holds():
 
 def test_html_page__of_runs_without_episodes_is_a_page():
     assert "0 of 0 (-)" in html_page({"run": []}, {"run": config()})
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium. Both programs are named, since the package would download what it does not find."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs the package selenium")
-    programs = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    chromium, chromedriver = next(filter(None, programs), None), shutil.which("chromedriver")
-    if not chromium or not chromedriver:
-        pytest.skip("needs the programs chromium (or google-chrome) and chromedriver on the PATH")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    headless = ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900")
-    silent = ("no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
-    for argument in (*headless, *silent):
-        options.add_argument(f"--{argument}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
-    yield driver
-    driver.quit()
 
 
 def load(browser: Any, page: str, folder: Path) -> None:

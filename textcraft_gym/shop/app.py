@@ -1,0 +1,279 @@
+"""The pages: which addresses there are, and what each answers.
+
+Every session has an address that cannot be guessed, and each of its moves one below that, so that the browser's way
+back shows what was. Nothing needs a script: what is done is a form that is posted.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from collections import OrderedDict
+from threading import Lock
+from typing import Any
+
+from flask import Flask, Request, Response, abort, render_template, request
+from jinja2 import StrictUndefined
+from werkzeug.exceptions import HTTPException
+
+from textcraft_gym.envs.webshop.actions import CLICK, SEARCH, can_be_clicked, click, parse, search
+from textcraft_gym.envs.webshop.goals import SPLITS, split_range
+from textcraft_gym.errors import RunError, UnknownName
+from textcraft_gym.shop.recording import Recording, Run, replayed, saved
+from textcraft_gym.shop.session import MAX_ACTIONS, Session, SessionOver, Storefront
+
+MAX_SESSIONS = 1000
+MAX_BODY = 16 * 1024
+MAX_QUERY = 400
+MAX_ACTION = 1000
+TASKS_PER_PAGE = 25
+TILES = 8
+
+_MOST_DIGITS = 9
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Sessions:
+    """The sessions under way, by what their addresses end in; the one that was longest left alone goes first."""
+
+    def __init__(self) -> None:
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._lock = Lock()
+
+    def add(self, session: Session) -> str:
+        """Keep a session and return its name."""
+        name = secrets.token_urlsafe(12)
+        with self._lock:
+            self._sessions[name] = session
+            if len(self._sessions) > MAX_SESSIONS:
+                self._sessions.popitem(last=False)
+        return name
+
+    def find(self, name: str) -> Session:
+        """Return a session; none is an answer of its own."""
+        with self._lock:
+            if name not in self._sessions:
+                abort(404, "There is no such session. It may have been dropped for newer ones, or the shop was closed.")
+            self._sessions.move_to_end(name)
+            return self._sessions[name]
+
+    def act(self, session: Session, number: int, action: str) -> None:
+        """Play an action on the page after a move; a browser may keep pages on which that was long ago."""
+        with self._lock:
+            if number != session.last and not session.is_over:
+                abort(409, "This page is an old one: the session has gone on.")
+            session.act(action)
+
+
+class Pages:
+    """What each address answers.
+
+    Args:
+        front: The shop.
+        run: Recorded episodes to step through.
+        first: The task to begin with.
+    """
+
+    def __init__(self, front: Storefront, run: Run | None, first: str | None) -> None:
+        self.front = front
+        self.run = run
+        self.first = first
+        self.sessions = Sessions()
+
+    def tasks(self) -> bytes:
+        """The list of a split's tasks, or the one that a number names."""
+        goals = self.front.market.catalogue.goals
+        splits = {name: len(split_range(name, len(goals))) for name in SPLITS}
+        split = request.args.get("split", self.front.split)
+        if split not in splits:
+            abort(404, "There is no such split.")
+        asked = request.args.get("number", "").strip()
+        numbers = split_range(split, len(goals))
+        if asked:
+            numbers = range(len(goals))[_number(asked) :][:1]
+        page = _number(request.args.get("page", "1"))
+        return _page(
+            "tasks.html",
+            goals=goals,
+            splits={name: count for name, count in splits.items() if count},
+            split=split,
+            asked=asked,
+            numbers=numbers[max(page - 1, 0) * TASKS_PER_PAGE :][:TASKS_PER_PAGE],
+            page=page,
+            pages=-(-len(numbers) // TASKS_PER_PAGE),
+            run=self.run,
+            first=self.front.task(self.first) if self.first else None,
+        )
+
+    def begin(self) -> Response:
+        """Begin a session of the task with the posted number."""
+        number = _number(request.form.get("number", ""))
+        goals = self.front.market.catalogue.goals
+        if number >= len(goals):
+            abort(404, "There is no such task.")
+        session = Session(self.front, self.front.task(f"{number}-{goals[number].product.asin}"))
+        return _to(f"/sessions/{self.sessions.add(session)}/0")
+
+    def latest(self, name: str) -> Response:
+        """Lead to where a session is now."""
+        return _to(f"/sessions/{name}/{self.sessions.find(name).last}")
+
+    def session(self, name: str, number: str) -> bytes:
+        """The page after a move; only that after the last can be clicked."""
+        session = self.sessions.find(name)
+        is_live = number == str(session.last) and not session.is_over
+        return self._shop(session, _number(number), f"/sessions/{name}", is_live)
+
+    def act(self, name: str, number: str) -> Response:
+        """Play the posted action, or the search for the posted words, on the page after the last move."""
+        session = self.sessions.find(name)
+        try:
+            self.sessions.act(session, _number(number), _posted_action())
+        except SessionOver:
+            abort(409, f"This session is over: something was bought, or {MAX_ACTIONS} actions were played.")
+        return _to(f"/sessions/{name}/{session.last}")
+
+    def save(self, name: str) -> Response:
+        """A session as a file, which the shop can replay."""
+        session = self.sessions.find(name)
+        answer = Response(json.dumps(saved(session), indent=2) + "\n", mimetype="application/json")
+        answer.headers["Content-Disposition"] = f'attachment; filename="session-{session.task.number}.json"'
+        return answer
+
+    def replay(self, episode: str, number: str) -> bytes:
+        """The page that an agent saw after a move, and what it did there."""
+        recording = self._recording(_number(episode))
+        return self._shop(recording.session, _number(number), f"/replay/{episode}", recording=recording)
+
+    def _recording(self, episode: int) -> Recording:
+        if self.run is None or episode >= len(self.run.records):
+            abort(404, "There is no such episode.")
+        try:
+            return replayed(self.front, self.run.records[episode])
+        except (RunError, UnknownName) as error:
+            abort(422, str(error))
+
+    def _shop(
+        self, session: Session, number: int, base: str, is_live: bool = False, recording: Recording | None = None
+    ) -> bytes:
+        if number > session.last:
+            abort(404, "The session has not come so far.")
+        following = session.moves[number + 1].action if number < session.last else None
+        did, what = parse(following or "")
+        return _page(
+            "shop.html",
+            session=session,
+            shop=session.front.market,
+            goal=session.task.goal,
+            state=session.state(number),
+            move=session.moves[number],
+            number=number,
+            base=base,
+            is_live=is_live,
+            following=following,
+            is_reset_next=number < session.last and following is None,
+            clicked=what if did == CLICK else "",
+            typed=what if did == SEARCH else "",
+            recording=recording,
+            run=self.run,
+        )
+
+
+def create_app(front: Storefront, run: Run | None = None, first: str | None = None) -> Flask:
+    """Return the shop as a web application.
+
+    Args:
+        front: The shop.
+        run: Recorded episodes to step through; they were played in the same shop.
+        first: The task to begin with.
+
+    Raises:
+        RunError: If the run was played in another shop.
+        UnknownName: If there is no such task.
+    """
+    if run and run.fingerprint != front.fingerprint:
+        raise RunError(f"{run.name} was played in another shop than this one: its data differ")
+    if first is not None:
+        front.task(first)
+    app = Flask(__name__)
+    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY, TRUSTED_HOSTS=["127.0.0.1"])
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
+    words = {"can_be_clicked": can_be_clicked, "click": click, "tile": tile, "initial": initial}
+    app.jinja_env.globals.update(words, MAX_QUERY=MAX_QUERY, MAX_ACTIONS=MAX_ACTIONS)
+    pages = Pages(front, run, first)
+    app.add_url_rule("/", view_func=pages.tasks)
+    app.add_url_rule("/sessions", view_func=pages.begin, methods=["POST"])
+    app.add_url_rule("/sessions/<name>", view_func=pages.latest)
+    app.add_url_rule("/sessions/<name>/<number>", view_func=pages.session)
+    app.add_url_rule("/sessions/<name>/<number>", view_func=pages.act, methods=["POST"])
+    app.add_url_rule("/sessions/<name>/session.json", view_func=pages.save)
+    app.add_url_rule("/replay/<episode>/<number>", view_func=pages.replay)
+    app.before_request(_refuse_other_sites)
+    app.after_request(_guard)
+    app.register_error_handler(HTTPException, _error_page)
+    return app
+
+
+def tile(asin: str) -> int:
+    """Return which of the coloured tiles stands for a product; there are no pictures."""
+    return zlib.crc32(asin.encode("utf-8", "replace")) % TILES
+
+
+def initial(title: str) -> str:
+    """Return the letter that stands on the tile: the first of a title."""
+    return next(filter(str.isalnum, title), "").upper()
+
+
+def _posted_action() -> str:
+    action, words = request.form.get("action"), request.form.get("words")
+    if (action is None) == (words is None):
+        abort(400, "Expected an action or words to search for.")
+    if len(action or "") > MAX_ACTION or len(words or "") > MAX_QUERY:
+        abort(400, f"A search has up to {MAX_QUERY} characters, and an action up to {MAX_ACTION}.")
+    return search(words) if words is not None else action or ""
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+        abort(400, "Expected a number.")
+    return int(text)
+
+
+def _to(address: str) -> Response:
+    return Response(status=303, headers={"Location": address})
+
+
+def _page(template: str, **names: Any) -> bytes:
+    """Return a page. Half of a surrogate pair, which JSON can hold, cannot be written as UTF-8."""
+    return render_template(template, **names).encode("utf-8", "replace")
+
+
+def _refuse_other_sites() -> None:
+    """A page elsewhere may make a browser post a form to this machine; the browser says where it comes from."""
+    if request.method == "POST" and not _is_own(request):
+        abort(403, "This form was sent by another site.")
+
+
+def _is_own(request: Request) -> bool:
+    origin = request.headers.get("Origin")
+    return origin is None or origin == request.host_url.rstrip("/")
+
+
+def _guard(answer: Response) -> Response:
+    for name, value in _HEADERS.items():
+        answer.headers[name] = value
+    if answer.mimetype != "text/css":
+        answer.headers.setdefault("Cache-Control", "no-store")
+    return answer
+
+
+def _error_page(error: HTTPException) -> Response:
+    return Response(_page("error.html", error=error), error.code, error.get_headers())

@@ -1,0 +1,133 @@
+"""Episodes as they were recorded, by an evaluation or by the shop itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textcraft_gym.errors import RunError, UnknownName
+from textcraft_gym.evaluation.runner import Record, read_config, read_records
+from textcraft_gym.shop.session import ENV, Session, Storefront
+
+
+@dataclass(frozen=True)
+class Run:
+    """Recorded episodes.
+
+    Attributes:
+        name: The name of the folder or file.
+        records: One an episode.
+        env_args: The arguments of ``gym.make`` that they were played with.
+        fingerprint: Of the market that they were played in.
+    """
+
+    name: str
+    records: list[Record]
+    env_args: Mapping[str, Any]
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One episode, played again.
+
+    Attributes:
+        session: The moves.
+        recorded: What the agent read after each move, as it was recorded.
+        notes: What it wrote before a move, by the number of the move; behind the last, what it wrote at the end.
+        error: What broke the episode; None if nothing did.
+    """
+
+    session: Session
+    recorded: list[str]
+    notes: Mapping[int, list[str]]
+    error: str | None
+
+
+def read_run(path: str | Path, task: str | None = None) -> Run:
+    """Read a run folder, or a session that the shop saved as a file.
+
+    Args:
+        path: The folder or file.
+        task: Only the episode of this task.
+
+    Raises:
+        RunError: If it cannot be read, or is of another environment.
+        UnknownName: If it has no episode of the task.
+    """
+    path = Path(path)
+    config = _saved(path) if path.is_file() else read_config(path)
+    records = [config] if path.is_file() else read_records(path)
+    if config.get("env") != ENV:
+        raise RunError(f"{path} was played in {config.get('env')}; the shop replays {ENV}")
+    if task is not None:
+        known = [record["task"] for record in records]
+        records = [record for record in records if record["task"] == task]
+        if not records:
+            raise UnknownName("task", task, known)
+    return Run(path.name, records, config.get("env_args") or {}, str(config.get("env_sha256")))
+
+
+def replayed(front: Storefront, record: Record) -> Recording:
+    """Play a recorded episode again.
+
+    Raises:
+        UnknownName: If the shop does not have its task.
+        RunError: If the record has no transcript that can be played.
+    """
+    session = Session(front, front.task(record["task"]))
+    try:
+        transcript = [(action, str(observation)) for action, observation in record["transcript"]]
+        session.replay(transcript)
+        notes = _notes(record.get("trace") or {})
+        return Recording(session, [said for _, said in transcript], notes, record.get("error"))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RunError(f"the record of {record['task']} has no transcript that can be played") from error
+
+
+def saved(session: Session) -> Record:
+    """Return a session as a record that ``read_run`` reads."""
+    score = session.score(session.last)
+    return {
+        "env": ENV,
+        "env_args": {name: str(one) if isinstance(one, Path) else one for name, one in session.front.env_args.items()},
+        "env_sha256": session.front.fingerprint,
+        "task": session.task.id,
+        "instruction": session.task.goal.instruction,
+        "reward": score,
+        "won": score == 1.0,
+        "steps": session.last,
+        "transcript": session.transcript(),
+    }
+
+
+def _saved(file: Path) -> Record:
+    try:
+        record: Record = json.loads(file.read_text(encoding="utf-8"))
+        if not {"task", "reward", "won", "steps", "transcript"} <= record.keys():
+            raise ValueError("no task or transcript")
+    except (OSError, ValueError, AttributeError) as error:
+        raise RunError(f"{file} is no session that the shop saved: {error}") from error
+    return record
+
+
+def _notes(trace: Mapping[str, Any]) -> dict[int, list[str]]:
+    """Return what stands in the tree of an episode between the moves, by the number of the move that follows."""
+    notes: dict[int, list[str]] = {}
+    following = 1
+
+    def walk(node: Mapping[str, Any]) -> None:
+        nonlocal following
+        for part in node.get("parts", ()):
+            if isinstance(part, int):
+                following = part + 1
+            elif isinstance(part, str):
+                notes.setdefault(following, []).append(part)
+            else:
+                walk(part)
+
+    walk(trace)
+    return notes

@@ -1,0 +1,164 @@
+"""A shopping session, move by move, by the rules of the environment and in its words; knows nothing of the web."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from textcraft_gym.envs.webshop.pages import page
+from textcraft_gym.envs.webshop.product import Product
+from textcraft_gym.envs.webshop.reward import Reward, fits, has_attribute
+from textcraft_gym.envs.webshop.rules import Turn, apply
+from textcraft_gym.envs.webshop.state import START, State
+from textcraft_gym.envs.webshop.tasks import Market, Task, find_task
+from textcraft_gym.envs.webshop.text import MODES, Mode, react_answer
+from textcraft_gym.registration import TABLE, make
+
+ENV = "WebShopLite-v0"
+MAX_ACTIONS = TABLE[ENV].max_episode_steps
+
+
+class SessionOver(Exception):
+    """An action after the end."""
+
+
+class Move(NamedTuple):
+    """An action, and what it led to; the beginning, and a reset, is one whose action is None."""
+
+    action: str | None
+    turn: Turn
+
+
+class Wanted(NamedTuple):
+    """Something that the goal asks for, and whether the purchase has it."""
+
+    what: str
+    is_met: bool
+
+
+class Verdict(NamedTuple):
+    """What a purchase earned, and for what."""
+
+    reward: Reward
+    attributes: list[Wanted]
+    options: list[Wanted]
+
+
+@dataclass(frozen=True)
+class Storefront:
+    """A market as ``gym.make`` opens it.
+
+    Attributes:
+        market: Products and goals.
+        mode: In which format an agent reads its pages.
+        split: Whose tasks are listed.
+        tasks: The tasks of the split.
+        env_args: The arguments of ``gym.make`` that it was opened with.
+        fingerprint: Is equal for markets of equal content.
+    """
+
+    market: Market
+    mode: Mode
+    split: str
+    tasks: tuple[Task, ...] = field(repr=False)
+    env_args: Mapping[str, Any]
+    fingerprint: str
+
+    @classmethod
+    def open(cls, split: str, env_args: Mapping[str, Any]) -> Storefront:
+        """Open the market that the environment with these arguments plays in.
+
+        Raises:
+            UnknownName: For a split or an argument that does not exist.
+            ShopDataError: If the data cannot be read.
+        """
+        env = make(ENV, split=split, **env_args)
+        market, mode, tasks, fingerprint = map(env.get_wrapper_attr, ("market", "mode", "tasks", "fingerprint"))
+        return cls(market, mode, split, tasks, dict(env_args), fingerprint)
+
+    def task(self, task_id: str) -> Task:
+        """Return a task, of whichever split.
+
+        Raises:
+            UnknownName: If there is none.
+        """
+        return find_task(self.market, self.split, task_id)
+
+
+class Session:
+    """One task, and all that was done for it.
+
+    Attributes:
+        front: Where.
+        task: What for.
+        moves: The beginning, and each action since.
+    """
+
+    def __init__(self, front: Storefront, task: Task) -> None:
+        self.front = front
+        self.task = task
+        self.moves = [Move(None, Turn(START))]
+
+    @property
+    def last(self) -> int:
+        """The number of the last move."""
+        return len(self.moves) - 1
+
+    @property
+    def is_bought(self) -> bool:
+        """Whether the session ended with a purchase."""
+        return self.state(self.last).page == "done"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended, by a purchase or by the environment's limit of actions."""
+        return self.is_bought or self.last >= MAX_ACTIONS
+
+    def act(self, action: str) -> None:
+        """Play one action.
+
+        Raises:
+            SessionOver: If there is nothing more to play.
+        """
+        if self.is_over:
+            raise SessionOver
+        self.moves.append(Move(action, apply(self.front.market, self.state(self.last), action)))
+
+    def replay(self, transcript: list[tuple[str | None, str]]) -> None:
+        """Play the actions of an episode; one that is None begins again."""
+        for action, _ in transcript[1:]:
+            turn = Turn(START) if action is None else apply(self.front.market, self.state(self.last), action)
+            self.moves.append(Move(action, turn))
+
+    def state(self, number: int) -> State:
+        """Return where a move led."""
+        return self.moves[number].turn.state
+
+    def product(self, number: int) -> Product:
+        """Return the product that is looked at after a move, or was bought."""
+        return self.front.market.products[self.state(number).asin]
+
+    def verdict(self, number: int) -> Verdict:
+        """Return what the purchase of a move earned."""
+        state, goal, product = self.state(number), self.task.goal, self.product(number)
+        chosen = dict(state.chosen)
+        attributes = [Wanted(wanted, has_attribute(product, wanted)) for wanted in goal.attributes]
+        options = [Wanted(wanted, any(fits(wanted, one) for one in chosen.values())) for wanted in goal.options]
+        return Verdict(self.front.market.judge(goal, state.asin, chosen), attributes, options)
+
+    def score(self, number: int) -> float:
+        """Return what was earned by a move, 0 where nothing was bought."""
+        return self.verdict(number).reward.score if self.state(number).page == "done" else 0.0
+
+    def observation(self, number: int) -> str:
+        """Return what the environment answers to a move."""
+        turn, score = self.moves[number].turn, self.score(number)
+        answer = react_answer(turn, score) if self.front.mode == "react" else None
+        if answer is None:
+            return MODES[self.front.mode](page(self.front.market, self.task.goal.instruction, turn.state, score))
+        return answer
+
+    def transcript(self) -> list[tuple[str | None, str]]:
+        """Return each action with its observation, as the records of an evaluation hold them."""
+        return [(move.action, self.observation(number)) for number, move in enumerate(self.moves)]
