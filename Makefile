@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(CURDIR)/$(VENV)/bin
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo test lint types unit test-slow test-pythons bench parity results clean
+.PHONY: demo test lint types unit test-slow test-pythons bench bench-shop parity results clean
 
 demo: $(VENV)/.demo
 	rm -rf runs/demo
@@ -54,6 +54,11 @@ bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
 	$(BIN)/python benchmarks/agents.py
 	$(BIN)/python -W ignore benchmarks/households.py
+	$(BIN)/python benchmarks/shopping.py
+
+# A shop of the original's size: loaded from its files, loaded again, searched. Takes some minutes.
+bench-shop: $(VENV)/.demo
+	$(BIN)/python benchmarks/shopping.py --products 100000
 
 # The tables of benchmarks/results, by the simulated model; runs/results holds the runs and goes on where it was cut off.
 results: $(VENV)/.demo

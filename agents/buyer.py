@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from textcraft_gym.agents.agent import Play, Routine
-from textcraft_gym.agents.shop import ASIN
+from textcraft_gym.agents.shop import ASIN, query
 
 _INSTRUCTION = re.compile(
     r"Instruction:\s+(?:\[SEP\] )?(.*?)\s+(?:\[SEP\] Search|\[button\] Search|\[Search\])", re.DOTALL
@@ -21,7 +21,7 @@ class NaiveBuyerAgent:
     def episode(self, play: Play) -> Routine:
         """Search, open, buy; it does not say whether it believes to have succeeded."""
         if instruction := _INSTRUCTION.search(play.first.observation):
-            results = yield from play.act(f"search[{instruction[1]}]")
+            results = yield from play.act(query(instruction[1]))
             found = ASIN.search(results.observation.replace(instruction[1], ""))
             if found:
                 yield from play.act(f"click[{found[0].lower()}]")

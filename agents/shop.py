@@ -12,10 +12,13 @@ from typing import NamedTuple
 ASIN = re.compile(r"\b(?:B[0-9A-Z]{9}|[0-9]{9}[0-9X])\b")
 """A product's number: Amazon's own, or that of a book."""
 BUY, BACK = "Buy Now", "< Prev"
+ABOUT = ("description", "features", "reviews", "attributes")
+INVALID = "Invalid action!"
 
 _LISTED = re.compile(r"^\[(?P<asin>[^\]\n]{1,10})\] ?\n(?P<title>[^\n]*?) ?\n\$(?P<price>[0-9.]+)", re.MULTILINE)
-_PRICE = re.compile(r"^Price: \$([0-9.]+)", re.MULTILINE)
-_OPTION = re.compile(r"^(?P<name>[^\[\n]+?) (?P<values>(?:\[[^\]\n]+\]+)+) ?$", re.MULTILINE)
+_AMOUNT = re.compile(r"[0-9.]+")
+_OPTION = re.compile(r"(?P<name>[^\[]+?) (?P<values>(?:\[[^\]]+\]+)+)")
+_VALUE = re.compile(r"\[+([^\[\]]+)\]+")
 _BOUND = re.compile(r",? and price lower than ([0-9.]+) dollars\W*$")
 _CLICK = re.compile(r"click\[(.+)\]", re.IGNORECASE)
 _WORD = re.compile(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*")
@@ -27,112 +30,15 @@ _NUMBERS = dict(
         strict=True,
     )
 )
-_IDLE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "some",
-        "any",
-        "of",
-        "on",
-        "at",
-        "to",
-        "from",
-        "for",
-        "in",
-        "with",
-        "and",
-        "that",
-        "which",
-        "by",
-        "or",
-        "is",
-        "are",
-        "be",
-        "been",
-        "am",
-        "was",
-        "were",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "do",
-        "does",
-        "did",
-        "not",
-        "no",
-        "it",
-        "its",
-        "they",
-        "them",
-        "their",
-        "this",
-        "that",
-        "these",
-        "those",
-        "i",
-        "me",
-        "my",
-        "we",
-        "our",
-        "you",
-        "your",
-        "he",
-        "she",
-        "please",
-        "hello",
-        "hi",
-        "hey",
-        "find",
-        "show",
-        "get",
-        "help",
-        "looking",
-        "look",
-        "search",
-        "searching",
-        "need",
-        "want",
-        "like",
-        "love",
-        "trying",
-        "order",
-        "interested",
-        "prefer",
-        "would'd",
-        "i'd",
-        "i'm",
-        "i've",
-        "it's",
-        "there",
-        "good",
-        "nice",
-        "also",
-        "more",
-        "very",
-        "just",
-        "pair",
-        "set",
-        "kind",
-        "thing",
-        "something",
-        "one",
-        "have",
-        "has",
-        "had",
-        "as",
-        "so",
-        "if",
-        "than",
-        "then",
-        "into",
-        "out",
-        "up",
-    ]
+_IDLE_WORDS = (
+    "a an the some any of on at to from for in with and that which by or as so if than then into out up there is are "
+    "be been am was were will would can could should do does did have has had not no it its it's they them their this "
+    "these those i i'd i'm i've me my we our you your he she please hello hi hey find show get help look looking "
+    "search searching need want like love trying order interested prefer good nice also more very just pair set kind "
+    "thing something one"
 )
+_IDLE = frozenset(_IDLE_WORDS.split())
+"""Words of an instruction that say nothing of what is wanted."""
 
 
 class Listing(NamedTuple):
@@ -158,30 +64,42 @@ def read_listings(page: str) -> list[Listing]:
 
 def read_item(page: str) -> Item | None:
     """Return what a product's page says; None for any other page."""
-    price = _PRICE.search(page)
-    if not price or f"[{BUY}]" not in page:
+    head, price, rest = page.partition("\nPrice: $")
+    amount = _AMOUNT.match(rest)
+    if not price or not amount or f"[{BUY}]" not in rest:
         return None
-    title = page[: price.start()].rstrip().rpartition("\n")[2].strip()
-    head = page[: price.start()].rpartition(title)[0]
-    options = {found["name"]: re.findall(r"\[+([^\[\]]+)\]+", found["values"]) for found in _OPTION.finditer(head)}
-    return Item(title, _number(price[1]), options)
+    *lines, title = head.split("\n")
+    groups = [found for line in lines if (found := _OPTION.fullmatch(line.strip()))]
+    return Item(title.strip(), _number(amount[0]), {one["name"]: _VALUE.findall(one["values"]) for one in groups})
 
 
-def product_in_view(actions: Iterable[str]) -> str:
-    """Return the number of the product that one looks at after some actions; empty where it is none."""
-    asin = ""
-    for action in actions:
+def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
+    """Return the number of the product that one looks at after some actions and answers; empty where it is none."""
+    asin, about = "", False
+    for action, answer in turns:
         clicked = _CLICK.match(action)
         said = clicked[1].lower() if clicked else ""
+        if answer.startswith(INVALID):
+            continue
         if ASIN.fullmatch(said.upper()):
-            asin, inside = said.upper(), False
-        elif said in ("description", "features", "reviews", "attributes"):
-            inside = True
-        elif said == BACK.lower() and asin and inside:
-            inside = False
+            asin, about = said.upper(), False
+        elif said in ABOUT:
+            about = True
+        elif said == BACK.lower() and about:
+            about = False
         elif action.startswith("search[") or said in (BACK.lower(), "back to search"):
-            asin = ""
+            asin, about = "", False
     return asin
+
+
+def query(words: str) -> str:
+    """Return the action that searches for words, without brackets, which would end it early."""
+    return f"search[{' '.join(re.sub(r'[][]', ' ', words).split())}]"
+
+
+def wanted(instruction: str) -> str:
+    """Return an instruction without the bound on the price."""
+    return _BOUND.sub("", instruction)
 
 
 def bound(instruction: str) -> float:
@@ -192,13 +110,14 @@ def bound(instruction: str) -> float:
 
 def wishes(instruction: str) -> list[frozenset[str]]:
     """Return what an instruction asks for besides the price: the words of each of its clauses."""
-    clauses = (content(clause) for clause in _BREAK.split(_BOUND.sub("", instruction.lower())))
+    clauses = (content(clause) for clause in _BREAK.split(wanted(instruction.lower())))
     return list(dict.fromkeys(clause for clause in clauses if clause))
 
 
 def content(text: str) -> frozenset[str]:
     """Return the words of a text that say something, numbers as figures, plurals as singulars."""
-    words = (str(_NUMBERS.get(word, word)) for word in _WORD.findall(text.lower()) if word not in _IDLE)
+    said = (word.removesuffix("'s") for word in _WORD.findall(text.lower()) if word not in _IDLE)
+    words = (str(_NUMBERS.get(word, word)) for word in said)
     return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
 
 

@@ -33,6 +33,7 @@ class Study:
         d_max: The depths of ADaPT, and the numbers of trials of others.
         papers_d_max: That of the ADaPT paper.
         about: What is played, and what to know when reading.
+        scored: Whether there is a score between nothing and all.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Study:
     d_max: range
     papers_d_max: int
     about: str
+    scored: bool = False
 
     def cells(self) -> list[Cell]:
         """Return the runs."""
@@ -77,6 +79,23 @@ thing that is sought, so that a span is used up where a thing is far from where 
 elsewhere, ADaPT makes a step of its own of each kind of place. At spans that are enough, Plan-and-Execute fails where
 its one plan in full is longer than the tokens that the paper allows a plan, and is cut off.""",
     ),
+    Study(
+        "webshop",
+        "WebShopLite-v0",
+        "adapt_test",
+        range(3, 11),
+        range(1, 4),
+        3,
+        """The 100 purchases of ADaPT's part of WebShop's test split, in the made shop.
+
+To know when reading: what must be kept in mind are the clauses of the instruction, four to six as a rule, and every
+product that was looked at. An agent of one transcript has all of it before its eyes; ADaPT's skills look at one page at
+a time, so that it wins more at small spans, and about as much as ReAct once there is room for both. Try-Again and
+Reflexion begin again where a purchase did not earn 1, and buy something else: they are told what neither ReAct nor
+ADaPT is told, and lead at large spans. Nobody wins all at any span, since the model knows no synonyms: it compares
+words, and buys what has enough of them. A task is won by a score of 1; the mean score is below.""",
+        scored=True,
+    ),
 )
 
 INDEX = """# Results of a simulated model
@@ -106,7 +125,7 @@ Spans from {first} to {last}, `d_max` from 1 to {deepest}; [{name}.csv]({name}.c
 ## Tasks won (%), by span
 
 {success}
-## ADaPT: the deepest level that it went to, mean by group of tasks, `d_max` {papers_d_max}
+{score}## ADaPT: the deepest level that it went to, mean by group of tasks, `d_max` {papers_d_max}
 
 {k_max}
 ## Calls to the model an episode, by span
@@ -115,6 +134,12 @@ Spans from {first} to {last}, `d_max` from 1 to {deepest}; [{name}.csv]({name}.c
 ## Tasks won (%) of {groups}, by span
 
 {by_group}"""
+
+
+SCORE = """## Mean score (0 to 100), by span
+
+{table}
+"""
 
 
 def main() -> None:
@@ -151,6 +176,7 @@ def report(study: Study, found: Found) -> str:
         deepest=study.d_max[-1],
         papers_d_max=study.papers_d_max,
         success=table("success"),
+        score=SCORE.format(table=table("score")) if study.scored else "",
         k_max=markdown_table(
             ("tasks", *by_agent[2:]), [(name, *(f"{one[name].k_max:.2f}" for one in adapt)) for name in names]
         ),
@@ -166,6 +192,8 @@ def values(study: Study, found: Found, agent: str, d_max: int | None, value: str
         by_group = found[Cell(agent, d_max, f"simulated:span={span}")]
         if value == "success":
             yield f"{100 * (by_group[ALL].rate or 0):.1f}"
+        elif value == "score":
+            yield f"{100 * (by_group[ALL].reward or 0):.1f}"
         elif value == "calls":
             yield f"{sum(by_group[ALL].calls.values()):.1f}"
         else:

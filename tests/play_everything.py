@@ -1,4 +1,4 @@
-"""Plays every task twice over; prints a digest of each pass, and one of the expert's plans.
+"""Plays TextCraft and WebShop's test split, every task twice over; prints a digest of each pass and one of the plans.
 
 Run by ``test_determinism`` in processes of its own.
 """
@@ -24,16 +24,24 @@ JUNK = (
     "craft 1 stick using oak",
     "craft 4 stick using 2 birch planks",
 )
+SHOPPING_JUNK = (
+    "search[]",
+    "search[[",
+    "click[search]",
+    "click[Next >]",
+    "search[caf\u00e9 \U0001f600 1,000]",
+    "buy now",
+)
 
 
-def episode(env: gym.Env, task: str, seed: int) -> list:
+def episode(env: gym.Env, task: str, seed: int, junk: tuple[str, ...]) -> list:
     """Play what a generator picks from what is on offer, and some junk."""
     number = random.Random(f"{task} {seed}").random
     text, info = env.reset(seed=seed, options={"task": task})
     said = [task, seed, text]
     for _ in range(STEPS):
         offered = info["admissible_commands"]
-        choices = JUNK if number() < 0.2 else [line for line in offered if line.startswith("craft")] or offered
+        choices = junk if number() < 0.2 else [line for line in offered if line.startswith("craft")] or offered
         action = choices[int(number() * len(choices))]
         observation, reward, terminated, _, info = env.step(action)
         said += [action, observation, reward, terminated, info.get("invalid_reason")]
@@ -51,15 +59,20 @@ def drawn(env: gym.Env) -> list[list]:
     return [[f"drawn by {seed}", *env.reset(seed=seed)] for seed in range(50)]
 
 
+def play(env_id: str, junk: tuple[str, ...], **arguments: str) -> None:
+    env = gym.make(env_id, admissible=True, disable_env_checker=True, **arguments)
+    expert = gym.make(env_id, expert=True, disable_env_checker=True, **arguments)
+    tasks = [task.id for task in env.unwrapped.tasks]
+    for order in (tasks, tasks[::-1]):
+        played = [episode(env, task, seed, junk) for task in order for seed in SEEDS]
+        plans = [[task, expert.reset(options={"task": task})[1]["expert_plan"]] for task in order]
+        print(env_id, digest(played + drawn(env)), digest(plans))  # noqa: T201
+
+
 def main(recipes: str) -> None:
     for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
-        env = gym.make(env_id, split="all", recipes=recipes, admissible=True, disable_env_checker=True)
-        expert = gym.make(env_id, split="all", recipes=recipes, expert=True, disable_env_checker=True)
-        tasks = [task.id for task in env.unwrapped.tasks]
-        for order in (tasks, tasks[::-1]):
-            played = [episode(env, task, seed) for task in order for seed in SEEDS]
-            plans = [[task, expert.reset(options={"task": task})[1]["expert_plan"]] for task in order]
-            print(env_id, digest(played + drawn(env)), digest(plans))  # noqa: T201
+        play(env_id, JUNK, split="all", recipes=recipes)
+    play("WebShopLite-v0", SHOPPING_JUNK, split="test")
 
 
 if __name__ == "__main__":

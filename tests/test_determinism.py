@@ -25,6 +25,10 @@ GOLDEN = {
         "episodes": "ab91dc562e8106f952bc7cd1537ca95b627f3212694ce1e77d6c7996b581b1e2",
         "plans": "e7257d511da260b64c28b46f1d4eac6d66cf85aadc0abeca5507c1bd43c9482f",
     },
+    "WebShopLite-v0": {
+        "episodes": "8a4d39644dbf7937b844acbf44aeee81ede7906617b8d2bf77c247a9e5c75346",
+        "plans": "a7de88482012322643d2663b963af3145f31da6ad43370f9400ca5ecc2ba0406",
+    },
 }
 
 

@@ -6,16 +6,24 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import pytest
 from typer.main import get_command
 
 import textcraft_gym
+from textcraft_gym.agents.buyer import NaiveBuyerAgent
 from textcraft_gym.cli import app
 
 ROOT = Path(__file__).parents[1]
+
+
+class Tagged(NamedTuple):
+    """A word as spaCy tags it."""
+
+    text: str
+    pos_: str
 
 
 def blocks(file: str) -> list[str]:
@@ -33,7 +41,14 @@ def test_readme__its_code_plays_as_it_says(capsys: pytest.CaptureFixture[str]):
     assert "True True 3 {'executor': " in shown
     assert sorted(map(int, re.findall(r"^(\d+) (?:True|False) {", shown, re.MULTILINE))) == list(range(16))
     assert "Your task is to: heat some apple and put it in sidetable.\n" in shown
-    assert shown.endswith("You move the apple 1 to the sidetable 1.\n")
+    assert "You move the apple 1 to the sidetable 1.\n" in shown
+    assert shown.endswith("You have clicked tessik pad 11 pro.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n")
+    nouns = names["Tagger"](lambda title: [Tagged(word, "NOUN" if word[0] == "C" else "ADP") for word in title.split()])
+    assert nouns("Case for Cats") == nouns("Case for Cats") == ["case", "cats"]
+    shop = gym.make("WebShopLite-v0", nouns=nouns)
+    task = shop.get_wrapper_attr("tasks")[0]
+    assert textcraft_gym.run_episode(shop, NaiveBuyerAgent(), task=task.id, seed=0).steps == 3
+    assert task.goal.product.title in nouns.found
 
 
 def test_contributing__its_agent_plays():

@@ -14,7 +14,11 @@ from textcraft_gym.evaluation.sweep import Cell, sweep, tidy
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 
 
-STUDIES = {"textcraft": ("TextCraft-v0", "test", 200, 4), "alfworld": ("ALFWorld-v0", "valid_unseen", 134, 3)}
+STUDIES = {
+    "textcraft": ("TextCraft-v0", "test", 200, 4),
+    "alfworld": ("ALFWorld-v0", "valid_unseen", 134, 3),
+    "webshop": ("WebShopLite-v0", "adapt_test", 100, 3),
+}
 """What each is played on, how many tasks these are, and the greatest d_max."""
 
 
@@ -33,6 +37,11 @@ def published(study: str) -> list[dict[str, str]]:
         ("alfworld", Cell("adapt", 3, "simulated:span=3")),
         ("alfworld", Cell("try_again", 2, "simulated:span=4")),
         ("alfworld", Cell("reflexion", 3, "simulated:span=4")),
+        ("webshop", Cell("react", None, "simulated:span=8")),
+        ("webshop", Cell("plan_and_execute", None, "simulated:span=7")),
+        ("webshop", Cell("try_again", 3, "simulated:span=7")),
+        ("webshop", Cell("reflexion", 2, "simulated:span=6")),
+        ("webshop", Cell("adapt", 3, "simulated:span=5")),
     ],
     ids=lambda value: getattr(value, "name", value),
 )
@@ -55,8 +64,10 @@ def test_results__are_whole_sweeps_and_labelled(study: str):
     assert {row["errors"] for row in rows} == {"0"}
     spans = {row["model"] for row in rows}
     assert len(rows) == (2 + 3 * deepest) * len(spans)
-    table = text.split("## Tasks won (%), by span\n")[1].split("\n## ")[0]
-    for line in re.findall(r"^\| ([a-z_]+) \| (\S+) \| (.+) \|$", table, re.MULTILINE)[1:]:
-        agent, d_max, told = line[0], line[1].replace("-", ""), line[2].split(" | ")
-        found = [f"{100 * float(row['rate']):.1f}" for row in rows if (row["agent"], row["d_max"]) == (agent, d_max)]
-        assert told == found, line
+    tables = {"Tasks won (%)": "rate"} | ({"Mean score (0 to 100)": "reward"} if study == "webshop" else {})
+    for heading, value in tables.items():
+        table = text.split(f"## {heading}, by span\n")[1].split("\n## ")[0]
+        for line in re.findall(r"^\| ([a-z_]+) \| (\S+) \| (.+) \|$", table, re.MULTILINE)[1:]:
+            agent, d_max, told = line[0], line[1].replace("-", ""), line[2].split(" | ")
+            of = [row for row in rows if (row["agent"], row["d_max"]) == (agent, d_max)]
+            assert told == [f"{100 * float(row[value]):.1f}" for row in of], line

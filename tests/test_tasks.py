@@ -46,7 +46,7 @@ def test_task__has_depth_and_shortest_solution():
     assert figures == {2: (3, 5, 12), 3: (4, 8, 23), 4: (7, 17, 27)}
 
 
-def test_task__stands_in_tables_under_its_depth_or_its_type():
+def test_task__stands_in_tables_under_its_depth_or_its_type_or_its_options():
     assert {(task.group, task.depth) for task in tasks("TextCraft-v0", "test")} == {
         ("depth 2", 2), ("depth 3", 3), ("depth 4", 4)
     }  # fmt: skip
@@ -58,6 +58,9 @@ def test_task__stands_in_tables_under_its_depth_or_its_type():
         ("pick_heat_then_place_in_recep", 3),
         ("pick_two_obj_and_place", 4),
     }
+    assert {(task.group, task.depth) for task in tasks("WebShopLite-v0", "adapt_test")} == {
+        ("no options", 1), ("1 option", 2), ("2 options", 3), ("3 options", 4)
+    }  # fmt: skip
 
 
 def test_task__is_a_value():

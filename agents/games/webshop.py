@@ -9,7 +9,7 @@ from typing import Any
 from textcraft_gym.agents.agent import Play, Request
 from textcraft_gym.agents.games.playbook import Playbook
 from textcraft_gym.agents.prompts import Prompts, Template
-from textcraft_gym.agents.shop import ASIN, product_in_view, read_item, read_listings
+from textcraft_gym.agents.shop import ASIN, INVALID, product_in_view, query, read_item, read_listings
 from textcraft_gym.agents.skill import Known, Skill
 
 SHORTLIST_TOKENS = 400
@@ -31,7 +31,7 @@ class Search:
         """Search."""
         found = _QUERY.match(step)
         words = found[1].strip(" \"'") if found else step
-        page = (yield from play.act(f"search[{words}]")).observation
+        page = (yield from play.act(query(words))).observation
         return in_view(play) if read_listings(page) else None
 
 
@@ -100,7 +100,7 @@ def last_page(play: Play) -> str:
 
 def in_view(play: Play) -> str:
     """Return the product that was found, if one is in view, and the page."""
-    asin = product_in_view(action for action, _ in play.history)
+    asin = product_in_view((action, step.observation) for action, step in play.history)
     return f"{FOUND}{asin}\n" * bool(asin) + f"The page in view:\n{last_page(play)}"
 
 
@@ -120,7 +120,7 @@ WEBSHOP = Playbook(
     game="webshop",
     opening=re.compile(r"\s*(?P<situation>WebShop\b.*?)\s*", re.DOTALL),
     task="buy what the instruction asks for",
-    dead=("Invalid action!",),
+    dead=(INVALID,),
     patience=3,
     executor_turns=15,
     react_turns=45,

@@ -26,9 +26,11 @@ class ScriptedModel:
 
 
 def play(agent, models: Mapping[str, ScriptedModel], task: str = "minecraft:beehive", **bounds: int) -> Episode:
-    """Play a task of TextCraft, without distractors, or of ALFWorld."""
+    """Play a task of TextCraft, without distractors, of WebShop or of ALFWorld."""
     if task.startswith("minecraft:"):
         env = gym.make("TextCraft-v0", split="all", distractors=0, max_episode_steps=-1)
+    elif task[0].isdigit():
+        env = gym.make("WebShopLite-v0", max_episode_steps=-1)
     else:
         env = gym.make("ALFWorld-v0", admissible=True, max_episode_steps=-1)
     return run_episode(env, agent, task=task, seed=0, model=models, **bounds)

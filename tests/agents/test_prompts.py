@@ -14,7 +14,7 @@ from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import prompt_text
 from textcraft_gym.agents.deps import DEPSAgent
-from textcraft_gym.agents.games import ALFWORLD, DEFAULT, PLAYBOOKS, TEXTCRAFT
+from textcraft_gym.agents.games import ALFWORLD, DEFAULT, PLAYBOOKS, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.react import ReActAgent
@@ -29,6 +29,15 @@ BEEHIVE = "minecraft:beehive"
 PLATE = "pick_heat_then_place_in_recep-Plate-None-Fridge-5/trial_00001_receptacles10_distractors2_hidden0"
 FIND = "Step 1: find and take a plate\nStep 2: heat it\nExecution Order: (Step 1 AND Step 2)"
 FOUND = ["go to countertop 1", "take plate 2 from countertop 1", "Task completed!"]
+
+CASE, COVER, FOLIO = "3-B057N211KL", "B057N211KL", "B0GCXFW2NC"
+SHOPPING = """Step 1: search for tablet cover navy
+Step 2: shortlist products
+Step 3: match products with the instruction
+Step 4: buy the product
+Execution Order: (Step 1 AND Step 2 AND Step 3 AND Step 4)"""
+AGAIN = "Step 1: search for tablet cover navy\nStep 2: match products\nExecution Order: (Step 1 AND Step 2)"
+OPEN = ["think: a start", "search[tablet cover navy]", "click[b0gcxfw2nc]"]
 
 EPISODES = {
     "react": (
@@ -84,6 +93,26 @@ EPISODES = {
         PLATE,
         ReflexionAgent(ALFWORLD, d_max=2),
         {"executor": ["go to fridge 1", "task failed!", "task failed!"], "reflection": ["It is not in the fridge."]},
+    ),
+    "webshop_adapt": (
+        CASE,
+        ADaPTAgent(WEBSHOP, d_max=3),
+        {
+            "planner": [SHOPPING, AGAIN],
+            "shortlist": [f"{FOLIO}, B999999999"],
+            "match": ["No, it does not say navy blue.", "No.", "Yes, the pad and the color are there."],
+            "executor": ["click[navy blue]", "click[tessik pad 11 pro]", "click[buy now]"],
+        },
+    ),
+    "webshop_plan_and_execute": (
+        CASE,
+        PlanAndExecuteAgent(WEBSHOP),
+        {"planner": [SHOPPING], "executor": ["search[tablet cover navy]", "Task completed!", "fly", "task failed!"]},
+    ),
+    "webshop_reflexion": (
+        CASE,
+        ReflexionAgent(WEBSHOP, d_max=2),
+        {"executor": [*OPEN, "click[buy now]", "task failed!"], "reflection": [f"{FOLIO} was the wrong one."]},
     ),
 }
 

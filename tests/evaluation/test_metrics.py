@@ -74,8 +74,8 @@ def test_markdown__shows_each_run_and_group():
     runs = {"a": [record()], "b": [record(won=False, error="x")]}
     lines = markdown({name: summarise_by_group(records) for name, records in runs.items()})
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()]
-    assert rows[2] == ["a", "depth 2", "1", "1", "100.0", "20.7-100.0", "6.0", "2.00", "0"]
-    assert rows[4] == ["b", "depth 2", "0", "0", "-", "0.0-100.0", "-", "-", "1"]
+    assert rows[2] == ["a", "depth 2", "1", "1", "100.0", "20.7-100.0", "100.0", "6.0", "2.00", "0"]
+    assert rows[4] == ["b", "depth 2", "0", "0", "-", "0.0-100.0", "-", "-", "-", "1"]
     assert len(rows) == 6
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from textcraft_gym.evaluation.metrics import ALL, Summary
 
-SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "steps", "optimal x", "errors")
+SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "errors")
 
 
 Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
@@ -69,6 +69,7 @@ def _success(run: str, group: str, summary: Summary) -> tuple[str, ...]:
         str(summary.won),
         number(summary.rate, 100),
         f"{100 * summary.low:.1f}-{100 * summary.high:.1f}",
+        number(summary.reward, 100),
         number(summary.steps),
         number(summary.steps_over_optimal, digits=2),
         str(summary.errors),

@@ -14,8 +14,9 @@ READERS = (alfworld, textcraft, webshop)
 class SimulatedModel:
     """Answers from nothing but the prompt; see ``span`` for what it can keep in mind.
 
-    Above a temperature of 0 it draws, by the sample number, which of several commands it takes for an item, or where it
-    looks for a thing first; at 0 it takes what looks simplest or likeliest. Tokens are counted as four characters each.
+    Above a temperature of 0 it draws, by the sample number, which of several commands it takes for an item, where it
+    looks for a thing first, or which words of an instruction it searches for; at 0 it takes what looks simplest or
+    likeliest. Tokens are counted as four characters each.
 
     Args:
         span: How many distinct things it keeps in mind at once; 1 or more.

@@ -12,14 +12,17 @@ from collections.abc import Iterable
 from textcraft_gym.agents.models.simulated.span import too_much
 from textcraft_gym.agents.shop import (
     ASIN,
+    INVALID,
     Item,
     Listing,
     bound,
     chosen,
     content,
     product_in_view,
+    query,
     read_item,
     read_listings,
+    wanted,
     wishes,
 )
 
@@ -32,7 +35,7 @@ WORDS = 8
 """It searches for so many words at most."""
 
 _TASK = "\n\nYour task is to: "
-_INSTRUCTION = re.compile(r"Instruction: *\n(.+)")
+_INSTRUCTION = re.compile(rf"{MARK} *\nInstruction: *\n(.+)")
 _BEGUN = "think: I keep in mind"
 _TRIED = re.compile(r"I bought ([A-Z0-9]{10})")
 
@@ -42,7 +45,7 @@ def answer(prompt: str, span: int, chance: random.Random | None) -> str:
     before, _, after = prompt.rpartition(_TASK)
     head, *turns = after.split("\n> ")
     task, _, information = head.partition("\n")
-    told = _INSTRUCTION.findall(before.rpartition(MARK)[2])
+    told = _INSTRUCTION.findall(before)
     if not told:
         return "task failed! I see no instruction."
     mind = Mind(told[-1].strip(), information, span, chance.random() if chance else None)
@@ -63,7 +66,7 @@ class Mind:
     """One look at a prompt: what is wanted, which page is in view, and what was looked at."""
 
     def __init__(self, instruction: str, information: str, span: int, chance: float | None) -> None:
-        self.instruction = instruction
+        self.wanted = wanted(instruction)
         self.wishes = wishes(instruction)
         self.most = bound(instruction)
         self.span = span
@@ -71,7 +74,7 @@ class Mind:
         self.begun = False
         self.page = information.partition("The page in view:\n")[2]
         self.information = information
-        self.actions: list[str] = []
+        self.turns: list[tuple[str, str]] = []
         self.texts: dict[str, str] = {}
         self.clicked: set[str] = set()
         self.avoided = set(_TRIED.findall(information))
@@ -84,12 +87,12 @@ class Mind:
             self.begun = self.begun or action.startswith(_BEGUN)
             if action.startswith("think:"):
                 continue
-            self.actions.append(action)
-            if said.startswith("You have clicked "):
+            self.turns.append((action, said))
+            if said.startswith(("You have clicked ", INVALID)):
                 self.clicked.add(action.removeprefix("click[").removesuffix("]"))
             elif said.lstrip().startswith("["):
                 self.page = said
-                self.in_view = product_in_view(self.actions)
+                self.in_view = product_in_view(self.turns)
                 if self.in_view:
                     self.texts[self.in_view] = f"{self.texts.get(self.in_view, '')}\n{said}"
                 else:
@@ -99,10 +102,12 @@ class Mind:
         """Return the next line."""
         item, listings = read_item(self.page), read_listings(self.page)
         if not self.begun:
-            things = ", ".join(self.things())
-            return too_much([self.things()], self.span) or f"{_BEGUN} {things}: {len(self.things())}"
+            things = self.things()
+            return self.complaint() or f"{_BEGUN} {', '.join(things)}: {len(things)}"
         if task.startswith("search"):
-            return "Task completed!" if listings else f"search[{task.removeprefix('search for ')}]"
+            if listings:
+                return "Task completed!"
+            return "task failed! Nothing is found." if self.turns else query(task.removeprefix("search for "))
         if task.startswith(("open", "shortlist", "match")) and item:
             return "Task completed!"
         if item:
@@ -111,33 +116,31 @@ class Mind:
             return self._among(listings)
         if self.in_view:
             return "click[< prev]"
-        return f"search[{self.query()}]" if not self.actions else "task failed! I find nothing like it."
+        return query(self.words()) if not self.turns else "task failed! I find nothing like it."
 
     def things(self) -> list[str]:
         """Return what must be kept in mind: the clauses of the instruction, and the products looked at."""
         return [" ".join(sorted(wish)) for wish in self.wishes] + list(self.texts)
 
-    def query(self) -> str:
+    def complaint(self, *more: str) -> str | None:
+        """Return what it says where that, and some more things, are too much; None where they are not."""
+        return too_much([[*self.things(), *more]], self.span)
+
+    def words(self) -> str:
         """Return the words to search for, as they stand in the instruction."""
-        words = list(dict.fromkeys(word for word in re.findall(r"[a-z0-9-]+", self.wanted()) if content(word)))
+        words = list(dict.fromkeys(word for word in re.findall(r"[a-z0-9-]+", self.wanted) if content(word)))
         if self.chance is not None:
             random.Random(f"{self.chance}/query").shuffle(words)
         return " ".join(words[:WORDS])
 
-    def wanted(self) -> str:
-        """Return the instruction without the bound on the price."""
-        return self.instruction.partition(", and price lower than")[0]
-
     def shortlist(self) -> str:
         """Return the products of the page in view that may be what is asked for."""
-        complaint = too_much([self.things()], self.span)
-        return (
-            complaint or ", ".join(one.asin for one in self._ranked(read_listings(self.information))[:LOOKS]) or "none"
-        )
+        likely = self._ranked(read_listings(self.information))[:LOOKS]
+        return self.complaint() or ", ".join(one.asin for one in likely) or "none"
 
     def verdict(self, page: str) -> str:
         """Return whether a product is what is asked for."""
-        if complaint := too_much([self.things()], self.span):
+        if complaint := self.complaint():
             return complaint
         item = read_item(page)
         share = self._share(page)
@@ -146,17 +149,17 @@ class Mind:
 
     def plan(self, task: str, *, in_full: bool) -> str:
         """Return a plan: to search, to look, to buy."""
-        query = self.query()
+        if complaint := self.complaint():
+            return complaint
+        words = self.words()
         if "What failed so far" in self.information:  # with fewer words, something else is found
-            query = " ".join(query.split()[:3])
-        look = (
-            ["open a product that fits", "choose the options"] if in_full else ["shortlist products", "match products"]
-        )
-        steps = [
-            f"search for {query}",
-            *look,
-            *([] if task.startswith(("match", "shortlist")) else ["buy the product"]),
-        ]
+            words = " ".join(words.split()[:3])
+        steps = [f"search for {words}"]
+        if not task.startswith("search"):
+            looks = (("open a product that fits", "choose the options"), ("shortlist products", "match products"))
+            steps += looks[not in_full]
+        if not task.startswith(("search", "match", "shortlist")):
+            steps.append("buy the product")
         lines = [f"Step {number}: {step}" for number, step in enumerate(steps, 1)]
         order = " AND ".join(f"Step {number}" for number in range(1, len(steps) + 1))
         return "\n".join([*lines, f"Execution Order: ({order})"])
@@ -169,12 +172,13 @@ class Mind:
     def _at(self, item: Item, *, choose: bool, sure: bool) -> str:
         """Return the next line on a product's page."""
         seen = self.texts.get(self.in_view, "")
-        if not sure and self.in_view and "click[features]" not in self.actions[-3:] and seen.count("[Buy Now]") < 2:
+        new = seen.count("[Buy Now]") < 2 and all(action != "click[features]" for action, _ in self.turns[-3:])
+        if not sure and self.in_view and new:
             return "click[features]"
         if not sure and self._share(seen) < ENOUGH and len(self.texts) < LOOKS:
-            return too_much([self.things()], self.span) or "click[< prev]"
+            return self.complaint() or "click[< prev]"
         for values in item.options.values():
-            value = chosen(values, self.wanted())
+            value = chosen(values, self.wanted)
             if value and value not in self.clicked:
                 return f"click[{value}]"
         return "Task completed!" if choose else "click[buy now]"
@@ -183,14 +187,13 @@ class Mind:
         """Return the next line on a page of results."""
         left = [one for one in self._ranked(listings) if one.asin not in self.texts]
         if not left:
-            return (
-                "click[next >]" if "[Next >]" in self.page and len(self.texts) < LOOKS else "task failed! Nothing fits."
-            )
-        return too_much([[*self.things(), left[0].asin]], self.span) or f"click[{left[0].asin.lower()}]"
+            more = "[Next >]" in self.page and len(self.texts) < LOOKS
+            return "click[next >]" if more else "task failed! Nothing fits."
+        return self.complaint(left[0].asin) or f"click[{left[0].asin.lower()}]"
 
     def _ranked(self, listings: list[Listing]) -> list[Listing]:
         affordable = [one for one in listings if one.price <= self.most and one.asin not in self.avoided]
-        said = content(self.wanted())
+        said = content(self.wanted)
         return sorted(affordable, key=lambda one: -len(said & content(one.title)))
 
     def _share(self, text: str) -> float:

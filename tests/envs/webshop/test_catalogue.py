@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,14 @@ from textcraft_gym.errors import UnknownName
 @pytest.fixture
 def folder(tmp_path):
     return write(tmp_path)
+
+
+@pytest.fixture
+def cache(tmp_path_factory, monkeypatch) -> Path:
+    """A folder that is empty but for what the test has kept."""
+    empty = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("TEXTCRAFT_GYM_CACHE", str(empty))
+    return empty
 
 
 def load(folder, **arguments) -> Catalogue:

@@ -59,6 +59,12 @@ class Task:
         return self.market.catalogue.goals[self.number]
 
     @property
+    def group(self) -> str:
+        """How many options are asked for, in words."""
+        options = len(self.goal.options)
+        return f"{options or 'no'} option{'s' * (options != 1)}"
+
+    @property
     def depth(self) -> int:
         """How many things are to be chosen: the product, and each option that is asked for."""
         return 1 + len(self.goal.options)
