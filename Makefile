@@ -55,6 +55,7 @@ bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/agents.py
 	$(BIN)/python -W ignore benchmarks/households.py
 	$(BIN)/python benchmarks/shopping.py
+	$(BIN)/python benchmarks/vectors.py
 
 # A shop of the original's size: loaded from its files, loaded again, searched. Takes some minutes.
 bench-shop: $(VENV)/.demo

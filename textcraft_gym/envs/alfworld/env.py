@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
 from textcraft_gym.envs.alfworld.expert import expert_plan
-from textcraft_gym.envs.alfworld.game import Dialect, State
+from textcraft_gym.envs.alfworld.feedback import explain
+from textcraft_gym.envs.alfworld.game import Content, Dialect, State
 from textcraft_gym.envs.alfworld.generator import Difficulty
+from textcraft_gym.envs.alfworld.lexicon import lexicon
 from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select
+from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.spaces import AnyText
 
 DIALECTS = ("move", "put")
 ENGINES = ("native", "textworld")
 
+Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool], tuple[str | None, str]]
+"""The fingerprint of the household, its state with the contents of its places, and what ``render`` shows."""
 
-class ALFWorldEnv(gym.Env[str, str]):
+
+class ALFWorldEnv(RestorableEnv):
     """Do a task in a household of text: find things, clean, heat, cool, light and put them where they are asked for.
 
     **Actions** (any string; what is none of these, or cannot be done now, answers ``Nothing happens.``): ``look``,
@@ -150,10 +155,39 @@ class ALFWorldEnv(gym.Env[str, str]):
         action, said = self._turn
         return said if action is None else f"> {action}\n{said}"
 
+    def explain(self, action: str, reason: str) -> str:
+        """Return what was missing for the last command, which did nothing for this ``invalid_reason``."""
+        return explain(self.game, self._state, action, reason)
+
+    @property
+    def lexicon(self) -> str:
+        """A text with every word in it that the games say of their own accord."""
+        return lexicon()
+
     def close(self) -> None:
         """Remove what the real engine needed."""
         if self._real:
             self._real.close()
+
+    def _world(self) -> World:
+        if self._real:
+            raise NotImplementedError("the real engine takes no snapshots: play with engine='native'")
+        return "ALFWorld", (("dialect", self.dialect),)
+
+    def _position(self) -> Position:
+        location, held, places, flags, won = self._state
+        contents = tuple([place.content for place in places])
+        return self.game.fingerprint, (location, held, contents, flags, won), self._turn
+
+    def _go_back(self, snapshot: Snapshot) -> None:
+        fingerprint, (location, held, contents, flags, won), turn = snapshot.position
+        task = self.games.find(snapshot.task)
+        game = task.game(self.dialect)
+        if game.fingerprint != fingerprint:
+            raise ValueError(f"the snapshot is of another game of the name {snapshot.task}")
+        self.task, self.game, self._turn = task, game, turn
+        places = tuple([game.place(number, content) for number, content in enumerate(contents)])
+        self._state = State(location, held, places, flags, won)
 
     def _chosen(self, options: dict[str, Any]) -> Task | None:
         for key in options:

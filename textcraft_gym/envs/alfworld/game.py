@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.envs.alfworld import text
@@ -129,6 +131,17 @@ class Game:
         self.places: dict[tuple[int, Content], Place] = {}
         self._aim(problem.goal)
         self.first = self._first(facts, number)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 of all that is played by, the same on every machine."""
+        able = (self.openable, self.pickupable, self.cleanable, self.heatable, self.coolable, self.sliceable)
+        sets = [sorted(one) for one in (*able, self.toggleable, self.fits)]
+        things = list(zip(self.receptacles, self.receptacle_type, self.location_of, strict=True))
+        objects = list(zip(self.objects, self.object_type, self.first.flags, strict=True))
+        contents = [place.content for place in self.first.places]
+        told = (self.task, self.goal, self.put, things, objects, self.inner, sets, self.first.location, contents)
+        return hashlib.sha256(repr(told).encode()).hexdigest()
 
     def place(self, location: int, content: Content) -> Place:
         """Return the one place of this location in this state."""

@@ -43,12 +43,20 @@ _APPLIANCES = {"clean": SINKS, "heat": ("MicrowaveType",), "cool": ("FridgeType"
 
 def reason(game: Game, state: State, command: str) -> str:
     """Return the code of ``REASONS`` for a command that cannot be played in a state."""
+    found = read(command)
+    if found is None:
+        return "unknown_command"
+    form, said = found
+    named = [value for key, value in said.items() if key != "verb"]
+    return _unnamed(game, named) or _why(game, state, form, said)
+
+
+def read(command: str) -> tuple[str, dict[str, str]] | None:
+    """Return the form of a command and what is named in it; None if it has no known form."""
     for form, pattern in _FORMS.items():
         if found := pattern.fullmatch(command.strip()):
-            said = {key: value for key, value in found.groupdict().items() if value}
-            named = [value for key, value in said.items() if key != "verb"]
-            return _unnamed(game, named) or _why(game, state, form, said)
-    return "unknown_command"
+            return form, {key: value for key, value in found.groupdict().items() if value}
+    return None
 
 
 def _unnamed(game: Game, named: list[str]) -> str | None:

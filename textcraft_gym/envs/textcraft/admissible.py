@@ -27,6 +27,19 @@ def admissible_crafts(book: RecipeBook, shown: Iterable[Recipe], inventory: Mapp
     return list(dict.fromkeys(text.craft(book, recipe, offer) for recipe, offer in offers))
 
 
+def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
+    """Return every command that ``admissible_gets`` and ``admissible_crafts`` can ever list for these recipes.
+
+    Raises:
+        ValueError: For a book that mixes: of a slot's many mixtures no list is worth having.
+    """
+    if book.mixes:
+        raise ValueError("a game with tags='item' mixes ingredients: its possible commands are too many to list")
+    shown = list(shown)
+    everything = dict.fromkeys(book.names, 1 << 30)
+    return [*admissible_gets(book, shown), *admissible_crafts(book, shown, everything)]
+
+
 def _offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> Iterator[Offer]:
     choices = []
     for slot in recipe.slots:

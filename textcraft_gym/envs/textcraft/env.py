@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
+from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
 from textcraft_gym.envs.textcraft import text
-from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets
+from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets, possible_commands
 from textcraft_gym.envs.textcraft.expert import expert_plan
-from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose
+from textcraft_gym.envs.textcraft.feedback import Feedback
+from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, kitchen
 from textcraft_gym.envs.textcraft.rules import Inventory, apply, understand
 from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_tasks
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.book import RecipeBook, Tags
 from textcraft_gym.spaces import AnyText
 
+Position: TypeAlias = tuple[int, tuple[tuple[str, int], ...], tuple[str, ...], str]
+"""The random word of the prompt, the inventory, what is left of the expert's plan, and what ``render`` shows."""
 
-class TextCraftEnv(gym.Env[str, str]):
+
+class TextCraftEnv(RestorableEnv):
     """Craft one item of Minecraft from what can be got, by the recipes that the prompt lists among distractors.
 
     **Actions** (any string; what is none of these changes nothing):
@@ -104,16 +109,11 @@ class TextCraftEnv(gym.Env[str, str]):
         """Begin a task: the one in ``options``, or one that the seed draws from the split."""
         super().reset(seed=seed)
         word = int(self.np_random.bit_generator.random_raw())
-        self.task = self._chosen(options or {}) or self.tasks[word % len(self.tasks)]
-        self.goal = self.task.id
+        self._begin(self._chosen(options or {}) or self.tasks[word % len(self.tasks)], word)
         self._inventory: Inventory = {}
         self._plan: list[str] = []
         self._over = False
-        numbers = choose(self.book, self.goal, word, self.distractors)
-        if self.admissible:
-            self._shown = [all_recipes(self.book)[number] for number in numbers]
-            self._gets = admissible_gets(self.book, self._shown)
-        self._said = _prompt(self.book, numbers, self.goal)
+        self._said = _prompt(self.book, self._numbers, self.goal)
         info: dict[str, Any] = {"task": self.goal, "won": False}
         self._inform(info)
         return self._said, info
@@ -138,6 +138,54 @@ class TextCraftEnv(gym.Env[str, str]):
     def render(self) -> str | None:
         """Return the last action and its answer, or the prompt."""
         return self._said if self.render_mode == "ansi" else None
+
+    def explain(self, action: str, reason: str) -> str:
+        """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
+        shown = [all_recipes(self.book)[number] for number in self._numbers]
+        return Feedback(self.book, shown, self._inventory).explain(action, reason)
+
+    @property
+    def lexicon(self) -> str:
+        """A text with every word in it that the game says of its own accord."""
+        return _lexicon(self.book)
+
+    def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
+        """Return every command that can ever be admissible in these tasks: numbers for learners that do not read.
+
+        Args:
+            tasks: Their ids; by default those of the split. The fewer tasks and ``distractors``, the fewer commands.
+
+        Raises:
+            UnknownName: For a task that does not exist.
+            ValueError: With ``tags="item"``, where they are too many to list.
+        """
+        goals = [task.id for task in self.tasks] if tasks is None else [find_task(self.book, one).id for one in tasks]
+        shown: set[int] = set()
+        for goal in goals:
+            gold, users = kitchen(self.book, goal)
+            shown.update(gold, *(users if self.distractors else ()))
+        recipes = [all_recipes(self.book)[number] for number in sorted(shown)]
+        return ["inventory", *possible_commands(self.book, recipes)]
+
+    def _begin(self, task: Task, word: int) -> None:
+        """Choose what the prompt of a task lists, by a random word."""
+        self.task, self.goal, self._word = task, task.id, word
+        self._numbers = choose(self.book, task.id, word, self.distractors)
+        if self.admissible:
+            self._shown = [all_recipes(self.book)[number] for number in self._numbers]
+            self._gets = admissible_gets(self.book, self._shown)
+
+    def _world(self) -> World:
+        return "TextCraft", (("recipes", self.book.fingerprint), ("distractors", self.distractors))
+
+    def _position(self) -> Position:
+        return self._word, tuple(self._inventory.items()), tuple(self._plan), self._said
+
+    def _go_back(self, snapshot: Snapshot) -> None:
+        word, held, plan, said = snapshot.position
+        if not hasattr(self, "task") or (self.goal, self._word) != (snapshot.task, word):
+            self._begin(find_task(self.book, snapshot.task), word)
+        self._inventory, self._plan, self._said = dict(held), list(plan), said
 
     def _chosen(self, options: dict[str, Any]) -> Task | None:
         for key in options:
@@ -166,6 +214,16 @@ class TextCraftEnv(gym.Env[str, str]):
 @lru_cache(maxsize=64)
 def _lines(book: RecipeBook) -> tuple[str, ...]:
     return tuple(text.command(book, recipe) for recipe in all_recipes(book))
+
+
+@lru_cache(maxsize=64)
+def _lexicon(book: RecipeBook) -> str:
+    ingredients = {slot.ingredient: None for recipe in all_recipes(book) for slot in recipe.slots}
+    legends = [text.legend(book, ingredient) for ingredient in ingredients]
+    answers = (text.got(1, ""), text.not_found(""), text.crafted(1, ""), text.not_enough(""), text.no_recipe(""))
+    others = (text.wrong_item(""), text.unknown(""), text.EMPTY_HANDED, text.inventory(book, {book.base_items[0]: 1}))
+    said = text.prompt(_lines(book), legends, "")
+    return "\n".join([said, *answers, *others, *book.names, *book.names.values(), "0 1 2 3 4 5 6 7 8 9"])
 
 
 def _prompt(book: RecipeBook, numbers: list[int], goal: str) -> str:

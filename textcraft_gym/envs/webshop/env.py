@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
+from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
 from textcraft_gym.envs.webshop import text
 from textcraft_gym.envs.webshop.expert import Expert
+from textcraft_gym.envs.webshop.feedback import explain
 from textcraft_gym.envs.webshop.files import GoalKind
 from textcraft_gym.envs.webshop.pages import page
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
@@ -21,7 +22,7 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.spaces import AnyText
 
 
-class WebShopLiteEnv(gym.Env[str, str]):
+class WebShopLiteEnv(RestorableEnv):
     """Buy what an instruction asks for, in a shop of a thousand products or more, by searching and clicking.
 
     **Actions** (any string; what is none of these, or is not on the page, changes nothing):
@@ -137,7 +138,7 @@ class WebShopLiteEnv(gym.Env[str, str]):
         self.goal = self.task.goal
         self._state: State = START
         self._over = False
-        self._expert = Expert(self.market, self.goal) if self.expert else None
+        self._ask_expert()
         self._said = self._page()
         return self._said, self._info({"task": self.task.id, "won": False})
 
@@ -158,6 +159,33 @@ class WebShopLiteEnv(gym.Env[str, str]):
     def render(self) -> str | None:
         """Return the last action and its answer, or the first page."""
         return self._said if self.render_mode == "ansi" else None
+
+    def _ask_expert(self) -> None:
+        self._expert = Expert(self.market, self.goal) if self.expert else None
+
+    def _world(self) -> World:
+        market = self.market
+        return "WebShop-lite", (
+            ("data", market.catalogue.fingerprint),
+            ("goals", market.goals),
+            ("mode", self.mode),
+            ("products_per_page", market.products_per_page),
+            ("show_attrs", market.show_attrs),
+        )
+
+    def _position(self) -> tuple[State, str]:
+        return self._state, self._said
+
+    def _go_back(self, snapshot: Snapshot) -> None:
+        if not hasattr(self, "task") or self.task.id != snapshot.task:
+            self.task = find_task(self.market, self.split, snapshot.task)
+            self.goal = self.task.goal
+            self._ask_expert()
+        self._state, self._said = snapshot.position
+
+    def explain(self, action: str, reason: str) -> str:
+        """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
+        return explain(self.market, self._state, action, reason)
 
     def _chosen(self, options: dict[str, Any]) -> Task | None:
         for key in options:

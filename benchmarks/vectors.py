@@ -1,0 +1,47 @@
+"""How many steps a second n environments play, as Gymnasium's vector and in one call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import gymnasium as gym
+
+from textcraft_gym.registration import TABLE
+from textcraft_gym.vector import TextVectorEnv
+
+COUNT = 16
+CALLS = 1000
+TRIES = 3
+ACTIONS = {
+    "textcraft": ("get 1 oak log", "inventory"),
+    "alfworld": ("look", "inventory"),
+    "webshop": ("search[red shoes]", "click[next >]"),
+}
+
+
+def steps_a_second(vector: gym.vector.VectorEnv[object, Sequence[str], object], actions: Sequence[str]) -> float:
+    """Return the best of some tries."""
+    vector.reset(seed=0)
+    times = []
+    for _ in range(TRIES):
+        begin = time.perf_counter()
+        for call in range(CALLS):
+            vector.step([actions[call % len(actions)]] * COUNT)
+        times.append(time.perf_counter() - begin)
+    return CALLS * COUNT / min(times)
+
+
+def main() -> None:
+    """Print two lines an environment: within one episode, and with a new task wherever the limit ends one."""
+    for env_id, registered in TABLE.items():
+        actions = ACTIONS[registered.playbook]
+        for limit, what in ((-1, "steps alone"), (registered.max_episode_steps, "with resets")):
+            sync = steps_a_second(gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions)
+            native = steps_a_second(TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions)
+            rates = f"sync {sync:9,.0f}  in one call {native:9,.0f} steps/s"
+            print(f"{env_id:18} {what}  {rates}  {native / sync:.2f} times")
+
+
+if __name__ == "__main__":
+    main()

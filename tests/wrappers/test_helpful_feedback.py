@@ -1,0 +1,184 @@
+"""Every code of every game says what was missing."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.envs.alfworld.household import household
+from tests.wrappers.worlds import Corridor
+from textcraft_gym.envs.alfworld import reasons
+from textcraft_gym.envs.alfworld.feedback import explain
+from textcraft_gym.envs.alfworld.game import Game
+from textcraft_gym.envs.alfworld.problem import Goal
+from textcraft_gym.envs.alfworld.rules import apply
+from textcraft_gym.envs.textcraft import rules as textcraft
+from textcraft_gym.envs.webshop import rules as webshop
+from textcraft_gym.registration import TABLE, make
+from textcraft_gym.wrappers import ActionMasking, HelpfulFeedback
+
+TEXTCRAFT = {
+    ("get 2 oak pancakes", "not_gettable"): "There is no item called 'oak pancakes'.",
+    (
+        "get 1 beehive",
+        "not_gettable",
+    ): "beehive cannot be got, it must be crafted. It is made by: craft 1 beehive using 6 planks, 3 honeycomb.",
+    ("get 1 bed", "not_gettable"): "There is no item called 'bed'.",
+    (
+        "get 1 white bed",
+        "not_gettable",
+    ): "white bed cannot be got, it must be crafted. No command of the prompt makes it.",
+    ("get 0 honeycomb", "not_gettable"): "The number must be 1 to 999999.",
+    (
+        "craft 1 beehive using 6 oak planks, 3 honeycomb",
+        "not_enough_items",
+    ): "You need 6 oak planks and hold 0. You need 3 honeycomb and hold 2.",
+    (
+        "craft 1 beehive using 6 planks, 2 honeycomb",
+        "not_enough_items",
+    ): "There is no item called 'planks': name one that you can hold.",
+    (
+        "craft 1 beehive using 2 honeycomb",
+        "no_recipe",
+    ): "These ingredients do not make beehive. It is made by: craft 1 beehive using 6 planks, 3 honeycomb.",
+    (
+        "craft 1 white bed using 2 honeycomb",
+        "no_recipe",
+    ): "These ingredients do not make white bed. No command of the prompt makes it.",
+    (
+        "craft 1 beehive using planks",
+        "wrong_item_format",
+    ): "Each ingredient is a number of 1 to 999999 and an item: 'planks' is not.",
+    ("make beehive", "unknown_action"): "Actions are: get N ITEM; craft N ITEM using N ITEM, N ITEM; inventory.",
+}
+
+ALFWORLD = {
+    "frobnicate": ("unknown_command", "There is no such command: help lists what there is."),
+    "take mug from shelf 1": (
+        "missing_index",
+        "Things are named with their number, mug 1: say which mug is meant.",
+    ),
+    "go to sofa 1": ("no_such_thing", "There is no sofa 1 here that could be meant."),
+    "go to countertop 1": ("already_there", "You are at countertop 1 already."),
+    "open fridge 1": ("wrong_location", "You are not at fridge 1: go to it first."),
+    "use floorlamp 1": ("wrong_location", "There is no floorlamp 1 within reach that this can be done to."),
+    "open shelf 1": ("not_openable", "shelf 1 cannot be opened or closed."),
+    "move mug 1 to shelf 1": ("not_carrying", "You are not carrying mug 1: take it first."),
+    "slice apple 2 with knife 1": ("not_carrying", "You are not carrying knife 1: take it first."),
+    "take spoon 1 from shelf 1": ("not_in_receptacle", "There is no spoon 1 in or on shelf 1."),
+    "take statue 1 from countertop 1": ("not_possible", "statue 1 cannot be used in this way."),
+    "go to fridge 1;open fridge 1;open fridge 1": ("already_open", "fridge 1 is open already."),
+    "go to fridge 1;close fridge 1": ("already_closed", "fridge 1 is closed already."),
+    "go to fridge 1;take apple 1 from fridge 1": ("closed", "fridge 1 is closed: open it first."),
+    "take mug 1 from shelf 1;take apple 2 from countertop 1": (
+        "hands_full",
+        "You are carrying mug 1: put it somewhere first.",
+    ),
+    "take bowl 1 from countertop 1;move bowl 1 to shelf 1": (
+        "does_not_fit",
+        "bowl 1 cannot be put in or on shelf 1.",
+    ),
+    "take mug 1 from shelf 1;clean mug 1 with countertop 1": (
+        "wrong_appliance",
+        "countertop 1 cannot clean anything: that takes a sink.",
+    ),
+}
+
+WEBSHOP = {
+    ("buy it", "unknown_action"): "Actions are: search[words]; click[what].",
+    ("click[Search]", "nothing_typed"): "A search needs words: search[words].",
+    ("click[buy now]", "not_on_page"): "There is no 'buy now' on this page. There is: search.",
+}
+
+
+def test_textcraft__explains_every_code():
+    env = HelpfulFeedback(make("TextCraft-v0"))
+    env.reset(seed=0, options={"task": "minecraft:beehive"})
+    env.step("get 2 honeycomb")
+    for (action, code), said in TEXTCRAFT.items():
+        observation, _, _, _, info = env.step(action)
+        assert info["invalid_reason"] == code, action
+        assert observation.endswith("\n" + said), observation
+    assert {code for _, code in TEXTCRAFT} == set(textcraft.REASONS)
+
+
+@pytest.mark.parametrize(("commands", "expected"), ALFWORLD.items())
+def test_alfworld__explains_every_code(commands, expected):
+    game = Game(household(Goal("pick_and_place_simple", "AppleType", "FridgeType"), "loc_table"))
+    *before, last = commands.split(";")
+    state = game.first
+    for command in before:
+        state, answer = apply(game, state, command)
+        assert answer != "Nothing happens.", command
+    assert apply(game, state, last)[1] == "Nothing happens."
+    code = reasons.reason(game, state, last)
+    assert (code, explain(game, state, last, code)) == expected
+
+
+def test_alfworld__has_an_example_of_every_code():
+    assert {code for code, _ in ALFWORLD.values()} == set(reasons.REASONS)
+
+
+def test_webshop__explains_every_code():
+    env = HelpfulFeedback(make("WebShopLite-v0"))
+    env.reset(seed=0)
+    for (action, code), said in WEBSHOP.items():
+        observation, _, _, _, info = env.step(action)
+        assert info["invalid_reason"] == code, action
+        assert observation == f"Invalid action!\n{said}"
+    assert {code for _, code in WEBSHOP} == set(webshop.REASONS)
+
+
+@pytest.mark.parametrize("env_id", TABLE)
+def test_feedback__stands_only_where_nothing_happened(env_id):
+    """Every action that names what another game or moment has is explained, too."""
+    env, plain = (make(env_id, admissible=True) for _ in range(2))
+    env = HelpfulFeedback(env)
+    number = random.Random(0)
+    words = [
+        "go",
+        "to",
+        "craft",
+        "1",
+        "using",
+        "click[",
+        "]",
+        "take",
+        "from",
+        "open",
+        "apple 1",
+        "fridge 1",
+        "get 2",
+        ",",
+    ]
+    info = env.reset(seed=1)[1]
+    assert plain.reset(seed=1)[1] == info
+    seen = list(info["admissible_commands"])
+    explained = 0
+    for _ in range(300):
+        made = " ".join(number.choices(words, k=number.randint(0, 5)))
+        action = number.choice([made, number.choice(seen), number.choice(info["admissible_commands"])])
+        observation, *others, info = env.step(action)
+        expected, *same, plain_info = plain.step(action)
+        assert (others, info) == (same, plain_info)
+        assert observation in env.observation_space
+        if "invalid_reason" in info:
+            explained += 1
+            answer, _, explanation = observation.removeprefix(expected).partition("\n")
+            assert (answer, bool(explanation)) == ("", True)
+            assert not set("{}") & set(explanation)
+        else:
+            assert observation == expected
+        seen += info["admissible_commands"]
+        if others[1]:
+            env.reset(seed=2)
+            info = plain.reset(seed=2)[1]
+    assert explained > 20
+
+
+def test_environment__that_cannot_explain_or_has_no_text_raises():
+    with pytest.raises(ValueError, match=r"no method explain\(action, reason\)"):
+        HelpfulFeedback(Corridor())
+    with pytest.raises(ValueError, match="actions of text"):
+        HelpfulFeedback(ActionMasking(make("TextCraft-v0", admissible=True), 64))

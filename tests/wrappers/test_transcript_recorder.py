@@ -1,0 +1,124 @@
+"""Episodes in a file."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+from tests.wrappers.worlds import Corridor, easy
+from textcraft_gym import UnknownName
+from textcraft_gym.registration import make
+from textcraft_gym.wrappers import ActionMasking, ThinkActions, TranscriptRecorder
+
+
+def lines(file: Path) -> list[dict]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def test_turns__are_written_as_they_were_played(tmp_path):
+    file = tmp_path / "new" / "folder" / "played.jsonl"
+    env = TranscriptRecorder(make("TextCraft-v0", expert=True), file)
+    observation, info = env.reset(seed=3, options={"task": easy("TextCraft-v0")})
+    turns = []
+    beginning = observation
+    for action in ("think 🪵 \ud800", *info["expert_plan"]):
+        assert not file.exists()
+        observation, reward, *_ = env.step(action)
+        turns.append({"action": action, "observation": observation, "reward": reward})
+    assert lines(file) == [
+        {
+            "task": easy("TextCraft-v0"),
+            "seed": 3,
+            "won": True,
+            "reward": 1.0,
+            "ended": "terminated",
+            "beginning": beginning,
+            "turns": turns,
+        }
+    ]
+    env.reset()
+    env.close()
+    assert len(lines(file)) == 1
+
+
+def test_conversation__is_in_turn_and_ends_with_the_agent(tmp_path):
+    env = TranscriptRecorder(ThinkActions(Corridor(rooms=2)), tmp_path / "talk.jsonl", style="sharegpt")
+    env.reset(seed=0)
+    for action in ("think: on", "on", "on"):
+        env.step(action)
+    said = [
+        ("human", "room 0"),
+        ("gpt", "think: on"),
+        ("human", "OK."),
+        ("gpt", "on"),
+        ("human", "room 1"),
+        ("gpt", "on"),
+    ]
+    talk = [{"from": one, "value": text, "loss": one == "gpt"} for one, text in said]
+    assert lines(tmp_path / "talk.jsonl") == [{"conversations": talk, "item_id": None, "reward": 1.0, "won": False}]
+
+
+def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
+    file = tmp_path / "played.jsonl"
+    env = TranscriptRecorder(gym.make("TextCraft-v0", max_episode_steps=2), file)
+    env.reset(seed=0)
+    for _ in range(4):
+        env.step("inventory")
+    env.reset(seed=1)
+    env.step("inventory")
+    env.step("look")
+    env.reset()
+    env.reset()
+    env.close()
+    assert [(one["ended"], one["seed"], len(one["turns"])) for one in lines(file)] == [
+        ("truncated", 0, 2),
+        ("truncated", 1, 2),
+    ]
+    env = TranscriptRecorder(make("TextCraft-v0"), file)
+    for _ in range(2):
+        env.reset(seed=5)
+        env.step("inventory")
+        with pytest.raises(UnknownName):
+            env.reset(options={"task": "nothing"})
+        env.step("inventory")
+    assert lines(file)[-1]["ended"] == "left"
+    env.close()
+    assert [(one["ended"], len(one["turns"])) for one in lines(file)[2:]] == [("left", 2)] * 2
+
+
+def test_restore__takes_back_what_was_played_since(tmp_path):
+    env = TranscriptRecorder(make("TextCraft-v0", expert=True), tmp_path / "played.jsonl")
+    plan = env.reset(seed=0)[1]["expert_plan"]
+    env.step(plan[0])
+    snapshot = env.snapshot()
+    env.step("inventory")
+    for _ in range(2):
+        env.restore(snapshot)
+        for action in plan[1:]:
+            env.step(action)
+    assert [[turn["action"] for turn in one["turns"]] for one in lines(tmp_path / "played.jsonl")] == [plan] * 2
+
+
+def test_file__is_shared_by_processes(tmp_path):
+    file = tmp_path / "played.jsonl"
+    wrappers = (partial(TranscriptRecorder, path=file),)
+    vector = gym.make_vec("TextCraft-v0", 3, "async", wrappers=wrappers, max_episode_steps=20)
+    vector.reset(seed=0)
+    for _ in range(200):
+        vector.step(["inventory" + "!" * 3000] * 3)
+    vector.close()
+    assert len(lines(file)) > 25
+    assert {one["ended"] for one in lines(file)} <= {"truncated", "left"}
+
+
+def test_arguments__that_are_wrong_raise(tmp_path):
+    with pytest.raises(UnknownName, match=r"unknown style 'xml'.*turns, sharegpt"):
+        TranscriptRecorder(Corridor(), tmp_path / "a", style="xml")
+    with pytest.raises(ValueError, match="got the folder"):
+        TranscriptRecorder(Corridor(), tmp_path)
+    with pytest.raises(ValueError, match="actions of text"):
+        TranscriptRecorder(ActionMasking(Corridor(admissible=True), 3), tmp_path / "a")

@@ -1,0 +1,68 @@
+"""What was missing, in words, when an action did nothing: made from what the player can see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from textcraft_gym.envs.textcraft import text
+from textcraft_gym.envs.textcraft.actions import MAX_COUNT, Craft, Get, WrongItem, parse
+from textcraft_gym.envs.textcraft.rules import NO_RECIPE, NOT_ENOUGH, NOT_GETTABLE, WRONG_ITEM, Inventory
+from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.recipe import Recipe
+
+FORMS = "Actions are: get N ITEM; craft N ITEM using N ITEM, N ITEM; inventory."
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Explains actions to a player.
+
+    Attributes:
+        book: By which recipes it plays.
+        shown: The recipes of the prompt.
+        inventory: What it holds.
+    """
+
+    book: RecipeBook
+    shown: Iterable[Recipe]
+    inventory: Inventory
+
+    def explain(self, said: str, reason: str) -> str:
+        """Return what was missing for an action that did nothing, for a code of ``rules.REASONS``."""
+        action = parse(said)
+        if reason == NOT_GETTABLE and isinstance(action, Get):
+            return self._not_gettable(action)
+        if reason == NOT_ENOUGH and isinstance(action, Craft):
+            return " ".join(self._shortages(action))
+        if reason == NO_RECIPE and isinstance(action, Craft):
+            return f"These ingredients do not make {_brief(action.output)}. {self._ways(action.output)}"
+        if reason == WRONG_ITEM and isinstance(action, WrongItem):
+            return f"Each ingredient is a number of 1 to {MAX_COUNT} and an item: {_brief(action.said)!r} is not."
+        return FORMS
+
+    def _not_gettable(self, action: Get) -> str:
+        item = self.book.ids.get(action.name)
+        if item is None:
+            return f"There is no item called {_brief(action.name)!r}."
+        if item in self.book.recipes:
+            return f"{self.book.names[item]} cannot be got, it must be crafted. {self._ways(action.name)}"
+        return f"The number must be 1 to {MAX_COUNT}."
+
+    def _shortages(self, action: Craft) -> Iterator[str]:
+        for name, count in action.ingredients:
+            item = self.book.ids.get(name)
+            held = self.inventory.get(item, 0) if item else 0
+            if item is None:
+                yield f"There is no item called {_brief(name)!r}: name one that you can hold."
+            elif held < count:
+                yield f"You need {count} {name} and hold {held}."
+
+    def _ways(self, name: str) -> str:
+        """Return the commands of the prompt that make an item."""
+        lines = [text.command(self.book, recipe) for recipe in self.shown if self.book.names[recipe.output] == name]
+        return f"It is made by: {'; '.join(lines)}." if lines else "No command of the prompt makes it."
+
+
+def _brief(name: str) -> str:
+    return name[: text.ECHO_LENGTH]

@@ -1,0 +1,21 @@
+"""What was missing, in words, when an action did nothing: made from what the customer can see."""
+
+from __future__ import annotations
+
+from textcraft_gym.envs.webshop.actions import parse
+from textcraft_gym.envs.webshop.rules import NOT_ON_PAGE, NOTHING_TYPED, clickables
+from textcraft_gym.envs.webshop.state import Shop, State
+
+FORMS = "Actions are: search[words]; click[what]."
+_ECHOED = 200
+
+
+def explain(shop: Shop, state: State, action: str, reason: str) -> str:
+    """Return what was missing for an action that did nothing, for a code of ``rules.REASONS``."""
+    if reason == NOTHING_TYPED:
+        return "A search needs words: search[words]."
+    if reason == NOT_ON_PAGE:
+        _, what = parse(action)
+        there = ", ".join(clickables(shop, state))
+        return f"There is no {what[:_ECHOED]!r} on this page. There is: {there}."
+    return FORMS

@@ -1,0 +1,72 @@
+"""A reward for every step on the way, which changes no optimal policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+
+from textcraft_gym.wrappers.text_wrapper import TextWrapper
+
+
+class SubgoalReward(TextWrapper):
+    """Add to the reward of a step ``gamma * potential(after) - potential(before)``.
+
+    The potential of a state is minus ``scale`` times how many actions the expert still needs from there; at the end
+    of an episode it is 0. A step on the shortest way is so rewarded, and one that leads away costs. Whatever the
+    potential says, the best policies are the same with and without it (Ng, Harada and Russell 1999), provided that
+    ``gamma`` is the discount that the learner uses. Truncation is no end: a learner goes on from the value of the last
+    state, and so does the potential.
+
+    Where no way leads to the goal any more, or the expert knows none, its plan is empty though the episode goes on:
+    there it is taken to need ``stuck`` actions.
+
+    **Info**: ``shaping``, what was added. The reward of the game itself is the reward less this; ``won`` says whether
+    the task was done.
+
+    Args:
+        env: An environment with an expert, made with ``expert=True``; of any spaces.
+        gamma: The learner's discount, above 0 and at most 1.
+        scale: What one action less is worth, above 0. With 1 / (the length of the plan) a way without errors earns 1.
+        stuck: How many actions a state counts from which the expert knows no way, 1 or more.
+
+    Raises:
+        ValueError: For a number out of bounds, or an environment that was made without its expert.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], gamma: float, *, scale: float = 0.1, stuck: int = 100) -> None:
+        if not 0 < gamma <= 1:
+            raise ValueError(f"expected gamma above 0 and at most 1, got {gamma!r}")
+        if not 0 < scale < float("inf"):
+            raise ValueError(f"expected a scale above 0, got {scale!r}")
+        if type(stuck) is not int or stuck < 1:
+            raise ValueError(f"expected stuck of 1 or more, got {stuck!r}")
+        super().__init__(env, gamma=gamma, scale=scale, stuck=stuck)
+        if not (env.has_wrapper_attr("expert") and env.get_wrapper_attr("expert")):
+            raise ValueError(f"{env} tells no expert's plan: make it with expert=True")
+        self.gamma = gamma
+        self.scale = scale
+        self.stuck = stuck
+        self._potential = 0.0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin a task."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._potential = self._worth(info, over=False)
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play one action."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        before, self._potential = self._potential, self._worth(info, over=terminated)
+        info["shaping"] = self.gamma * self._potential - before
+        return observation, float(reward) + info["shaping"], terminated, truncated, info
+
+    def _worth(self, info: dict[str, Any], *, over: bool) -> float:
+        return 0.0 if over else -self.scale * (len(info["expert_plan"]) or self.stuck)
+
+    def _remembered(self) -> float:
+        return self._potential
+
+    def _recall(self, state: float) -> None:
+        self._potential = state

@@ -1,0 +1,66 @@
+"""What the wrappers of this folder have in common."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+from gymnasium.spaces import Text
+from gymnasium.utils import RecordConstructorArgs
+
+
+class WrapperSnapshot(NamedTuple):
+    """What a wrapper remembers of an episode, and the snapshot of what it wraps."""
+
+    wrapper: str
+    state: Any
+    inner: Any
+
+
+class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """A wrapper that its ``spec`` can make again, and whose snapshot holds what it remembers itself.
+
+    Snapshots need an environment that takes them. Gymnasium's own wrappers are passed over: what a ``TimeLimit``
+    has counted is in no snapshot.
+
+    Args:
+        env: What to wrap.
+        arguments: The other arguments of the wrapper, for its ``spec``.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], **arguments: Any) -> None:
+        RecordConstructorArgs.__init__(self, **arguments)
+        super().__init__(env)
+
+    def snapshot(self) -> WrapperSnapshot:
+        """Return all that ``restore`` needs to come back here: a value that can be pickled and does not change."""
+        return WrapperSnapshot(self.class_name(), self._remembered(), self.env.get_wrapper_attr("snapshot")())
+
+    def restore(self, snapshot: WrapperSnapshot) -> None:
+        """Go back to where the snapshot was taken.
+
+        Raises:
+            ValueError: For a snapshot of other wrappers, or of another environment.
+        """
+        if not isinstance(snapshot, WrapperSnapshot) or snapshot.wrapper != self.class_name():
+            of = snapshot.wrapper if isinstance(snapshot, WrapperSnapshot) else type(snapshot).__name__
+            raise ValueError(f"expected a snapshot of {self.class_name()}, got one of {of}")
+        self.env.get_wrapper_attr("restore")(snapshot.inner)
+        self._recall(snapshot.state)
+
+    def _expect_text(self, *, observations: bool = True, actions: bool = True) -> None:
+        """Raise unless what is wrapped says text and takes text as its actions, or what of this matters."""
+        for what, space, matters in (
+            ("observations", self.env.observation_space, observations),
+            ("actions", self.env.action_space, actions),
+        ):
+            if matters and not isinstance(space, Text):
+                advice = "wrap the environment with this before anything that changes them"
+                raise ValueError(f"{self.class_name()} expected {what} of text, got {space}: {advice}")
+
+    def _remembered(self) -> Any:
+        """Return what the wrapper knows of the episode, as a value that it does not change later."""
+        return None
+
+    def _recall(self, state: Any) -> None:
+        """Take back what ``_remembered`` returned."""
