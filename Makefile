@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(CURDIR)/$(VENV)/bin
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo test lint types unit test-slow test-pythons bench bench-shop parity results clean
+.PHONY: demo test lint types unit test-slow test-pythons test-ray bench bench-ray bench-shop parity results clean
 
 demo: $(VENV)/.demo
 	rm -rf runs/demo
@@ -50,9 +50,17 @@ test-pythons:
 		else echo "skipped: no python$$version here"; fi; \
 	done
 
+# The tests that play on Ray, and its throughput, in a virtual environment of their own: all else runs without it.
+test-ray: .venv-ray/.ray
+	.venv-ray/bin/python -m pytest -m ray tests/evaluation/test_ray.py
+
+bench-ray: .venv-ray/.ray
+	.venv-ray/bin/python benchmarks/backends.py
+
 bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
 	$(BIN)/python benchmarks/agents.py
+	$(BIN)/python benchmarks/backends.py
 	$(BIN)/python -W ignore benchmarks/households.py
 	$(BIN)/python benchmarks/shopping.py
 	$(BIN)/python benchmarks/vectors.py
@@ -74,6 +82,11 @@ $(VENV)/.demo: setup.cfg pyproject.toml
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	$(BIN)/python -m pip install --quiet --editable '.[alfworld]' || echo 'ALFWorld could not be installed'
+	touch $@
+
+.venv-ray/.ray: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[tune]; python_version < "3.15"'
 	touch $@
 
 clean:

@@ -51,6 +51,35 @@ def test_evaluate__prints_success_by_group_and_report_shows_runs_beside_each_oth
     assert "<h1>Evaluation: TextCraft-v0, split test</h1>" in page.read_text(encoding="utf-8")
 
 
+def test_demos__writes_what_the_expert_plays(tmp_path: Path):
+    out = tmp_path / "demos.jsonl"
+    arguments = ["demos", "--env", "ALFWorld-v0", "--split", "train", "--out", str(out), "--limit", "3"]
+    assert "3 demonstrations to " in run(*arguments, "--seed", "2", "--env-arg", "hidden=100")
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [one["split"] for one in found] == ["train"] * 3
+    assert all(one["task"].endswith("_hidden100") and one["won"] and one["seed"] == 2 for one in found)
+    assert "think: " not in out.read_text()
+    assert "left out" not in run(*arguments, "--thoughts")
+    assert out.read_text().count("think: ") > 3
+
+
+def test_demos__plays_a_split_of_ones_own(tmp_path: Path):
+    run("splits", "make", "--out", str(tmp_path / "my.jsonl"))
+    arguments = ["demos", "--env", "TextCraft-v0", "--split", f"{tmp_path / 'my.jsonl'}:train"]
+    run(*arguments, "--out", str(tmp_path / "demos.jsonl"), "--thoughts")
+    assert (tmp_path / "demos.jsonl").read_text().count("\n") == len(
+        tasks("TextCraft-v0", f"{tmp_path / 'my.jsonl'}:train")
+    )
+
+
+def test_evaluate__plays_on_the_backend_that_is_named(tmp_path: Path):
+    run(
+        *("evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--limit", "3", "--out", str(tmp_path / "run")),
+        *("--backend", "process", "--workers", "2"),
+    )
+    assert sorted(record["won"] for record in read_records(tmp_path / "run")) == [True] * 3
+
+
 REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
 
 
@@ -75,6 +104,8 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         (["recipes", "stats", "--tags", "both"], "group, item"),
         (["report", "nowhere"], "no run folder"),
         (["splits", "make", "--out", "x", "--train", "0.9"], "add up to 1"),
+        ([*REACT, "--backend", "thread", "--out", "x"], "loop, process, ray"),
+        (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
         ([*REACT, "--model", "simulated:span=0", "--out", "x"], "span of 1 or more"),
         ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
         ([*REACT, "--replay-only", "--out", "x"], "name the cassette"),

@@ -13,8 +13,10 @@ import textcraft_gym
 from textcraft_gym import display
 from textcraft_gym.agents.agent import ModelError
 from textcraft_gym.agents.models.spec import key_values
+from textcraft_gym.demonstrations import demonstrations, write_demonstrations
 from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.agents import AGENTS
+from textcraft_gym.evaluation.backends import BACKENDS
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.page import html_page
@@ -81,6 +83,7 @@ def evaluate(
     max_calls: Annotated[int, typer.Option(min=0, help="The most questions to models an episode.")] = 1000,
     limit: Annotated[int | None, typer.Option(min=1, help="Play only the first so many tasks.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="How many episodes are under way at once.")] = 1,
+    backend: Annotated[str, typer.Option(help=f"Where they are played: {', '.join(BACKENDS)}.")] = "loop",
     table: Annotated[bool, typer.Option(help="Whether to print the tables at the end.")] = True,
 ) -> None:
     """Let an agent play every task of a split, and print its success by group of tasks."""
@@ -100,7 +103,7 @@ def evaluate(
     )
     try:
         records = display.evaluate_with_progress(
-            config, out, workers=workers, cassette=cassette, replay_only=replay_only
+            config, out, workers=workers, backend=backend, cassette=cassette, replay_only=replay_only
         )
     except KeyboardInterrupt:
         print(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command goes on from there.")
@@ -206,6 +209,23 @@ def shop(
 def tasks(env: EnvId, split: str = "all", env_arg: EnvArgs = None) -> None:
     """List the tasks of a split: group, depth, and the length of a shortest solution."""
     display.show_tasks(textcraft_gym.tasks(env, split, **key_values(env_arg or [])))
+
+
+@app.command()
+def demos(
+    env: Annotated[str, typer.Option(help="The environment's id.")],
+    out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
+    split: Split = None,
+    thoughts: Annotated[bool, typer.Option("--thoughts", help="Think aloud before actions, as ReAct does.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of every reset.")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many tasks.")] = None,
+    env_arg: EnvArgs = None,
+) -> None:
+    """Write the expert's way through every task of a split, as dialogues to learn from."""
+    found = demonstrations(env, split, thoughts=thoughts, seed=seed, limit=limit, **key_values(env_arg or []))
+    written = write_demonstrations(found, out)
+    left_out = f"; {written.left_out} tasks that the expert does not win are left out" if written.left_out else ""
+    print(f"{written.demonstrations} demonstrations to {out}{left_out}")
 
 
 @recipes_app.command("import")

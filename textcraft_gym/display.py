@@ -80,7 +80,13 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
 
 
 def evaluate_with_progress(
-    config: Config, out: Path, *, workers: int = 1, cassette: Path | None = None, replay_only: bool = False
+    config: Config,
+    out: Path,
+    *,
+    workers: int = 1,
+    backend: str = "loop",
+    cassette: Path | None = None,
+    replay_only: bool = False,
 ) -> list[Record]:
     """Run an evaluation under a progress bar that shows success, calls to models and their cost so far."""
     columns = (
@@ -115,6 +121,7 @@ def evaluate_with_progress(
             config,
             out,
             workers=workers,
+            backend=backend,
             cassette=cassette,
             replay_only=replay_only,
             on_start=started,

@@ -30,6 +30,10 @@ class Task(Protocol):
     def optimal_length(self) -> int:
         """The fewest actions that solve it."""
 
+    @property
+    def content(self) -> str:
+        """All that is to be done and with what, in words; equal ones are one task, whatever its id or its split."""
+
 
 def tasks(env_id: str, split: str = "all", **env_args: Any) -> tuple[Task, ...]:
     """Return the tasks of a split of an environment, made with ``gym.make(env_id, split=split, **env_args)``.

@@ -21,15 +21,14 @@ from typing import Any, TypeAlias
 import gymnasium as gym
 
 from textcraft_gym.agents.agent import Agent, Model
-from textcraft_gym.agents.games import PLAYBOOKS
-from textcraft_gym.agents.models.spec import make_model, without_key
-from textcraft_gym.agents.prompts import PromptError, Prompts
-from textcraft_gym.errors import RunError, UnknownName
-from textcraft_gym.evaluation.agents import make_agent
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Models, Policy, run_episodes, step_budget
+from textcraft_gym.agents.models.spec import without_key
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.backends import Backend, make_backend
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Job, Models, Policy, step_budget
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.report import label, markdown
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.evaluation.stage import Setup
 from textcraft_gym.tasks import Task
 
 Record: TypeAlias = dict[str, Any]
@@ -75,6 +74,7 @@ def evaluate(
     agent: Agent | Policy | None = None,
     model: Models = None,
     workers: int = 1,
+    backend: str | Backend = "loop",
     cassette: str | Path | None = None,
     replay_only: bool = False,
     on_start: Callable[[int, list[Record]], None] = lambda total, done: None,
@@ -88,6 +88,7 @@ def evaluate(
         agent: An agent of your own to play instead of the named one; the config names it.
         model: Models of your own to answer instead of the named ones.
         workers: How many episodes are under way at once. What they come to does not depend on it.
+        backend: Where they are played, a name of ``BACKENDS`` or a backend; nor on that. A run may go on elsewhere.
         cassette: A file that holds the named models' answers and records new ones.
         replay_only: Take answers from the cassette alone.
         on_start: Called once with the number of tasks and the records that are there already.
@@ -98,42 +99,43 @@ def evaluate(
 
     Raises:
         RunError: If ``out`` holds a run of another config, or cannot be read.
-        UnknownName: For an unknown agent, split, environment or argument of these.
+        UnknownName: For an unknown agent, split, environment, backend or argument of these.
         ModelError, PromptError: If the models or the prompts cannot be had.
+        BackendError: If there can be no workers.
     """
     limit = 1 if config.limit is None else config.limit
     for name, number, least in (("workers", workers, 1), ("limit", limit, 1), ("seed", config.seed, 0)):
         if number < least:
             raise ValueError(f"expected {name} of {least} or more, got {number}")
+    chosen = make_backend(backend) if isinstance(backend, str) else backend
+    given = None if model is None else dict(model) if isinstance(model, Mapping) else {"executor": model}
+    if given is not None:
+        config = _naming(config, given)
+    setup = _setup(config, agent, given, cassette, replay_only)
     prompts = Prompts(config.prompts)
-    player = _player(config, prompts) if agent is None else agent
-    if model is None:
-        models = _models(config, cassette, replay_only)
-    else:
-        models = dict(model) if isinstance(model, Mapping) else {"executor": model}
-        config = _naming(config, models)
-    envs = _envs(config, workers, getattr(player, "env_args", {}))
-    tasks: tuple[Task, ...] = envs[0].get_wrapper_attr("tasks")[: config.limit]
+    player = setup.make_agent(prompts)
+    with closing(setup.make_env(player)) as env:
+        tasks: tuple[Task, ...] = env.get_wrapper_attr("tasks")[: config.limit]
+        budget = step_budget(env, player, config.max_steps)
+        identity = _identity(config, env, tasks, prompts, budget)
     folder = Path(out)
-    budget = step_budget(envs[0], player, config.max_steps)
-    _open(folder, _identity(config, envs[0], tasks, prompts, budget))
+    is_new = _is_new(folder, identity)
     done = {record["task"]: record for record in read_records(folder) if not record.get("error")}
-    on_start(len(tasks), list(done.values()))
     missing = {task.id: task for task in tasks if task.id not in done}
-    episodes = run_episodes(
-        envs,
-        player,
-        [(task, config.seed) for task in missing],
-        max_steps=budget,
-        model=models,
-        max_calls=config.max_calls,
-    )
     with ExitStack() as stack:
+        # What keeps the episodes from being played is met before there is a folder.
+        play = stack.enter_context(chosen.open(replace(setup, max_steps=budget), workers)) if missing else None
+        if is_new:
+            _begin(folder, identity)
+        _drop_unfinished_line(folder / "episodes.jsonl")
+        on_start(len(tasks), list(done.values()))
         file = stack.enter_context((folder / "episodes.jsonl").open("a", encoding="utf-8", newline="\n"))
-        for env in envs:
-            stack.callback(env.close)
-        for episode in stack.enter_context(closing(episodes)):
-            record, line = _record(missing[str(episode.task)], episode)
+        jobs = [Job(task, config.seed) for task in missing]
+        for episode in stack.enter_context(closing(play(jobs))) if play else ():
+            task = missing.pop(str(episode.task), None)
+            if task is None:
+                continue  # whatever a backend does, no task is written twice
+            record, line = _record(task, episode)
             file.write(line + "\n")
             file.flush()
             on_episode(record)
@@ -184,16 +186,6 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     return config
 
 
-def _player(config: Config, prompts: Prompts) -> Agent | Policy:
-    if config.env not in TABLE:
-        raise UnknownName("environment", config.env, list(TABLE))
-    playbook = PLAYBOOKS[TABLE[config.env].playbook]
-    player = make_agent(config.agent, playbook=playbook, prompts=prompts, args=config.agent_args)
-    if config.prompts and not prompts.replaced:
-        raise PromptError(f"{config.prompts} holds no prompt of {config.agent}, which reads {list(prompts.read)}")
-    return player
-
-
 def _naming(config: Config, models: Mapping[str, Model]) -> Config:
     """Return a config that names the models that were given, so that no one's numbers go under another's name."""
     names = {role: str(getattr(one, "name", type(one).__name__)) for role, one in models.items()}
@@ -201,16 +193,28 @@ def _naming(config: Config, models: Mapping[str, Model]) -> Config:
     return replace(config, model=names.get("executor", "none"), planner=", ".join(others) or None)
 
 
-def _models(config: Config, cassette: str | Path | None, replay_only: bool) -> dict[str, Model]:
-    specs = {"executor": config.model} | ({"planner": config.planner} if config.planner else {})
-    return {role: make_model(spec, cassette=cassette, replay_only=replay_only) for role, spec in specs.items()}
-
-
-def _envs(config: Config, workers: int, agents_args: Mapping[str, Any]) -> list[gym.Env[str, str]]:
+def _setup(
+    config: Config,
+    agent: Agent | Policy | None,
+    models: Mapping[str, Model] | None,
+    cassette: str | Path | None,
+    replay_only: bool,
+) -> Setup:
+    """Return what the config names, with an agent and models of one's own in the place of the named ones."""
     if "split" in config.env_args:
         raise ValueError("the split is an option of the evaluation, not one of env_args")
-    env_args = {**agents_args, **config.env_args}
-    return [make(config.env, split=config.split, **env_args) for _ in range(workers)]
+    named = {"executor": config.model} | ({"planner": config.planner} if config.planner else {})
+    return Setup(
+        config.env,
+        config.agent if agent is None else agent,
+        env_args={**config.env_args, "split": config.split},
+        agent_args=config.agent_args,
+        prompts=config.prompts,
+        models=named if models is None else models,
+        cassette=cassette,
+        replay_only=replay_only,
+        max_calls=config.max_calls,
+    )
 
 
 def _identity(
@@ -229,20 +233,21 @@ def _identity(
     }
 
 
-def _open(folder: Path, identity: dict[str, Any]) -> None:
-    """Begin a run folder, or make sure that it is of the same run and whole to its last line."""
-    if (folder / "config.json").exists():
-        held = read_config(folder)
-        changed = [
-            f"{key}: {held.get(key)!r}, now {value!r}" for key, value in identity.items() if held.get(key) != value
-        ]
-        if changed:
-            raise RunError(f"{folder} holds another run ({'; '.join(changed)}); choose another folder")
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-        begun_with = {"python": platform.python_version(), "gymnasium": gym.__version__}
-        _write(folder / "config.json", json.dumps(identity | {"begun_with": begun_with}, indent=2) + "\n")
-    _drop_unfinished_line(folder / "episodes.jsonl")
+def _is_new(folder: Path, identity: dict[str, Any]) -> bool:
+    """Return whether a run folder is to be begun; if not, make sure that it is of the same run."""
+    if not (folder / "config.json").exists():
+        return True
+    held = read_config(folder)
+    changed = [f"{key}: {held.get(key)!r}, now {value!r}" for key, value in identity.items() if held.get(key) != value]
+    if changed:
+        raise RunError(f"{folder} holds another run ({'; '.join(changed)}); choose another folder")
+    return False
+
+
+def _begin(folder: Path, identity: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    begun_with = {"python": platform.python_version(), "gymnasium": gym.__version__}
+    _write(folder / "config.json", json.dumps(identity | {"begun_with": begun_with}, indent=2) + "\n")
 
 
 def _drop_unfinished_line(file: Path) -> None:

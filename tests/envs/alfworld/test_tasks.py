@@ -9,6 +9,8 @@ import pytest
 
 from tests.envs.alfworld.judge import OFFICIAL
 from textcraft_gym import UnknownName, tasks
+from textcraft_gym.envs.alfworld.export import export_game
+from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, read_game
 from textcraft_gym.envs.alfworld.reasons import REASONS
 
@@ -157,3 +159,12 @@ def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_pat
         if name not in ("already_won", "out_of_reach", "two_places"):
             with pytest.raises(GameError, match=name):
                 read_game(tmp_path / "train" / name / "trial" / "game.tw-pddl")
+
+
+@pytest.mark.real_engine
+def test_content__is_that_of_the_game_whatever_it_is_called(tmp_path: Path):
+    made, other = tasks("ALFWorld-v0", "train")[:2]
+    export_game(generate(made.id), "called/otherwise", tmp_path / "valid_unseen", [])
+    (read,) = tasks("ALFWorld-v0", "valid_unseen", games=tmp_path)
+    assert read.id == "called/otherwise"
+    assert read.content == made.content != other.content

@@ -16,7 +16,7 @@ from textcraft_gym.envs.alfworld.expert import can_win, expert_plan
 from textcraft_gym.envs.alfworld.game import Dialect, Game
 from textcraft_gym.envs.alfworld.generator import Difficulty
 from textcraft_gym.envs.alfworld.index import mark, read_index, write_index
-from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, read_game
+from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, read_game
 from textcraft_gym.envs.alfworld.rules import is_won
 from textcraft_gym.errors import UnknownName
 
@@ -56,6 +56,12 @@ class Task:
         """The length of the expert's plan."""
         game = self.game("move")
         return len(expert_plan(game, game.first) or [])
+
+    @property
+    def content(self) -> str:
+        """The goal, and the household as it is at the beginning; the sentence that tells the goal may differ."""
+        problem = _problem(self.file or self.id)
+        return "\n".join(map(" ".join, [problem.goal, *sorted(set(problem.facts))]))
 
     def game(self, dialect: Dialect) -> Game:
         """Return the game ready to play, one and the same for everyone who plays it.
@@ -208,8 +214,12 @@ def _load(source: Path | str, dialect: Dialect) -> Game:
     return game
 
 
+def _problem(source: Path | str) -> Problem:
+    return read_game(source) if isinstance(source, Path) else generator.generate(source)
+
+
 def _playable(source: Path | str, dialect: Dialect) -> Game:
-    problem = read_game(source) if isinstance(source, Path) else generator.generate(source)
+    problem = _problem(source)
     try:
         game = Game(problem, dialect)
     except GameError as error:

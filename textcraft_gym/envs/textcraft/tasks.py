@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from textcraft_gym.envs.textcraft import text
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.solver import shortest_plan
@@ -34,6 +35,12 @@ class Task:
     def optimal_length(self) -> int:
         """The fewest actions that craft the item from nothing."""
         return shortest_plan(self.book, self.id).length
+
+    @property
+    def content(self) -> str:
+        """The goal, and the commands for all in its tree."""
+        recipes = (recipe for item in self.book.tree(self.id) for recipe in self.book.recipes[item])
+        return "\n".join([self.id, *sorted({text.command(self.book, recipe) for recipe in recipes})])
 
 
 def split_tasks(book: RecipeBook, split: str) -> tuple[Task, ...]:

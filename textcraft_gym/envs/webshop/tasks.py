@@ -74,6 +74,13 @@ class Task:
         """The length of the expert's plan; 0 where it knows no purchase that earns 1."""
         return len(Expert(self.market, self.goal).plan() or [])
 
+    @property
+    def content(self) -> str:
+        """What the customer says and means, and the title of a product that fits."""
+        goal = self.goal
+        bound = f"{goal.price_upper:.2f}"
+        return "\n".join([goal.instruction, *sorted(goal.attributes), *sorted(goal.options), bound, goal.product.title])
+
 
 def open_market(
     data: str | Path = GENERATED,

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation.mortal import Mortal, Stillborn, Unsendable
+from tests.evaluation.test_runner import kill_after_three, lines
+from textcraft_gym import UnknownName, tasks
+from textcraft_gym.agents.agent import ModelError
+from textcraft_gym.evaluation.backends import BACKENDS, BackendError, LoopBackend, ProcessBackend, make_backend
+from textcraft_gym.evaluation.rollouts import rollouts
+from textcraft_gym.evaluation.runner import Config, evaluate
+
+ADAPT = Config("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
+DEV = [task.id for task in tasks("TextCraft-v0", "dev")]
+
+
+def mortal(folder: Path, times: int) -> Config:
+    """A run of eight tasks, of which the third is deadly."""
+    args = {"folder": str(folder), "task": DEV[2], "times": times}
+    return Config("TextCraft-v0", "dev", "tests.evaluation.mortal:Mortal", agent_args=args, limit=8)
+
+
+def test_process__comes_to_the_same_as_the_loop_and_writes_one_line_a_task(tmp_path: Path):
+    here = evaluate(ADAPT, tmp_path / "here")
+    assert evaluate(ADAPT, tmp_path / "beside", workers=2, backend="process") == here
+    assert sorted(line["task"] for line in lines(tmp_path / "beside")) == sorted(record["task"] for record in here)
+    assert (tmp_path / "beside" / "config.json").read_text() == (tmp_path / "here" / "config.json").read_text()
+
+
+def test_process__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Path):
+    expected = evaluate(mortal(tmp_path, 0), tmp_path / "unharmed")
+    config = mortal(tmp_path, 2)
+    agent = Mortal(**config.agent_args)
+    records = evaluate(config, tmp_path / "harmed", workers=2, backend="process")
+    assert agent.deaths == 2
+    assert records == expected
+    assert len(lines(tmp_path / "harmed")) == 8
+
+
+def test_process__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Path):
+    config = mortal(tmp_path, 1000)
+    records = evaluate(config, tmp_path / "run", workers=2, backend="process")
+    assert Mortal(**config.agent_args).deaths == 3
+    assert [bool(record["error"]) for record in records] == [place == 2 for place in range(8)]
+    assert records[2]["error"] == "3 workers died of it, the last with exit code -9"
+    assert len(lines(tmp_path / "run")) == 8
+
+
+def test_process__shares_a_cassette_among_its_workers(tmp_path: Path):
+    tape = tmp_path / "tape.sqlite"
+    recorded = evaluate(ADAPT, tmp_path / "one", workers=2, backend="process", cassette=tape)
+    assert evaluate(ADAPT, tmp_path / "two", cassette=tape, replay_only=True) == recorded
+
+
+def test_process__makes_an_error_of_what_cannot_be_sent(tmp_path: Path):
+    config = Config("TextCraft-v0", "dev", "unsendable", limit=2)
+    records = evaluate(config, tmp_path, agent=Unsendable(), backend="process")
+    assert all(record["error"].startswith("it cannot be sent: ") for record in records)
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        (lambda observation, info: "inventory", "cannot be sent to another process"),
+        (Stillborn(), "ended before it could play, with exit code 7"),
+    ],
+    ids=["unsendable", "stillborn"],
+)
+def test_process__says_why_workers_cannot_begin_before_there_is_a_folder(tmp_path: Path, agent, message: str):
+    with pytest.raises(BackendError, match=message):
+        evaluate(Config("TextCraft-v0", "dev", "mine", limit=2), tmp_path / "run", agent=agent, backend="process")
+    assert not (tmp_path / "run").exists()
+
+
+def test_process__passes_on_that_a_model_cannot_be_had(tmp_path: Path):
+    config = replace(ADAPT, model="simulated:span=0")
+    with pytest.raises(ModelError, match="span of 1 or more"):
+        evaluate(config, tmp_path / "run")
+    with pytest.raises(BackendError, match=r"ModelError: .*span of 1 or more"):
+        evaluate(config, tmp_path / "run", workers=2, backend="process")
+    assert not (tmp_path / "run").exists()
+
+
+def test_process__tells_a_script_to_keep_what_it_does_to_itself(tmp_path: Path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from textcraft_gym.evaluation.rollouts import rollouts\n"
+        "print(list(rollouts('TextCraft-v0', 'expert', [(None, 0)], backend='process')))\n"
+    )
+    result = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert 'if __name__ == "__main__"' in result.stderr.splitlines()[-1]
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_process__leaves_a_killed_run_ready_to_go_on_anywhere_and_no_worker_behind(tmp_path: Path):
+    present = tmp_path / "present"
+    present.mkdir()
+    config = Config(
+        "TextCraft-v0", "dev", "tests.evaluation.mortal:Present", agent_args={"folder": str(present)}, limit=8
+    )
+    code = (
+        "import sys, time; from textcraft_gym.evaluation.runner import *;"
+        f"evaluate({config!r}, sys.argv[1], workers=2, backend='process', on_episode=lambda record: time.sleep(0.1))"
+    )
+    before = kill_after_three(tmp_path / "killed", code)
+    assert 3 <= before < 8
+    workers = [int(file.name) for file in present.iterdir()]
+    deadline = time.monotonic() + 30
+    while any(map(is_alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(is_alive, workers))
+    new = []
+    went_on = evaluate(config, tmp_path / "killed", on_episode=new.append)
+    assert len(new) == 8 - before
+    assert went_on == json.loads(json.dumps(evaluate(config, tmp_path / "whole")))
+
+
+class Repeating(LoopBackend):
+    """Yields every episode twice."""
+
+    @contextmanager
+    def open(self, setup, workers):
+        with super().open(setup, workers) as play:
+            yield lambda jobs: (episode for episode in play(jobs) for _ in range(2))
+
+
+class Unwilling:
+    def open(self, setup, workers):
+        raise BackendError("not today")
+
+
+def test_evaluate__writes_no_task_twice_whatever_a_backend_does(tmp_path: Path):
+    assert len(evaluate(ADAPT, tmp_path, backend=Repeating())) == len(lines(tmp_path)) == 8
+
+
+def test_evaluate__opens_no_backend_when_nothing_is_left_to_play(tmp_path: Path):
+    with pytest.raises(BackendError, match="not today"):
+        evaluate(ADAPT, tmp_path, backend=Unwilling())
+    records = evaluate(ADAPT, tmp_path)
+    assert evaluate(ADAPT, tmp_path, backend=Unwilling()) == json.loads(json.dumps(records))
+
+
+@pytest.mark.parametrize("name", ["threads", "ray:", "process:2", ""])
+def test_make_backend__names_the_backends_there_are(name: str):
+    with pytest.raises(UnknownName, match="loop, process, ray, ray:ADDRESS"):
+        make_backend(name)
+    assert [type(make_backend(one)).__name__ for one in BACKENDS] == ["LoopBackend", "ProcessBackend"] + 2 * [
+        "RayBackend"
+    ]
+
+
+@pytest.mark.parametrize("backend", ["loop", "process"])
+def test_rollouts__go_on_as_long_as_one_asks(backend: str):
+    jobs = ((None, seed) for seed in count())
+    with_model = {"model": "simulated:span=4", "workers": 2, "max_steps": 30}
+    endless = rollouts("TextCraft-v0", "react", jobs, split="test", backend=backend, **with_model)
+    found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
+    endless.close()
+    assert len({episode.seed for episode in found}) == 6
+    again = rollouts("TextCraft-v0", "react", [(one.task, one.seed) for one in found], **with_model)
+    assert sorted(again, key=lambda episode: episode.seed) == found
+    assert all(episode.calls["executor"] > 0 for episode in found)
+
+
+def test_rollouts__takes_an_agent_its_arguments_and_a_backend_of_ones_own():
+    (episode,) = rollouts(
+        "TextCraft-v0", "random", [(DEV[0], 3)], max_steps=4, env_args={"distractors": 0}, backend=ProcessBackend()
+    )
+    assert (episode.task, episode.seed, episode.steps, episode.ended) == (DEV[0], 3, 4, "max_steps")
+    with pytest.raises(ValueError, match="workers of 1 or more"):
+        next(rollouts("TextCraft-v0", "expert", [(None, 0)], workers=0))
+    with pytest.raises(UnknownName, match="exprt"):
+        next(rollouts("TextCraft-v0", "exprt", [(None, 0)]))

@@ -1,0 +1,153 @@
+"""Runs on Ray: a local cluster, and one of two nodes on this machine, of which one dies in the middle."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation.mortal import Mortal, Unsendable
+from tests.evaluation.test_backends import ADAPT, DEV, mortal
+from tests.evaluation.test_runner import lines
+from textcraft_gym.evaluation.backends import BackendError, RayBackend
+from textcraft_gym.evaluation.rollouts import rollouts
+from textcraft_gym.evaluation.runner import Config, evaluate
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: make test-ray", exc_type=ImportError)
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+ROOT = Path(__file__).parents[2]
+# Ray leaves sockets and files to the end of the process.
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
+
+SMALL = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
+SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 200, "health_check_failure_threshold": 3}
+"""A node that does not answer is taken for dead after a second, not after half a minute."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _as_in_a_users_shell() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.delenv("RAY_ADDRESS", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[cluster_utils.Cluster]:
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args={**SMALL, "_system_config": SOON})
+    made.add_node(**SMALL)
+    yield made
+    made.shutdown()
+
+
+def wandering(folder: Path, **args: object) -> Config:
+    agent = "tests.evaluation.mortal:Wanderer"
+    return Config("TextCraft-v0", "dev", agent, agent_args={"folder": str(folder), **args}, limit=60)
+
+
+def tasks_by_node(folder: Path) -> dict[str, list[str]]:
+    return {file.stem: file.read_text().split() for file in folder.glob("*.tasks")}
+
+
+def test_ray__comes_to_the_same_as_the_loop_on_every_node_of_a_cluster(tmp_path: Path, cluster):
+    backend = RayBackend(cluster.address)
+    evaluate(wandering(tmp_path, machines=2), tmp_path / "run", workers=2, backend=backend)
+    played = tasks_by_node(tmp_path)
+    assert set(played) == {node.node_id for node in cluster.list_all_nodes()}
+    assert sorted(task for tasks in played.values() for task in tasks) == DEV[:60]
+    assert not ray.is_initialized()
+    here = evaluate(ADAPT, tmp_path / "here")
+    assert evaluate(ADAPT, tmp_path / "there", workers=2, backend=backend) == here
+
+
+def test_ray__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Path, cluster):
+    expected = evaluate(mortal(tmp_path, 0), tmp_path / "unharmed")
+    config = mortal(tmp_path, 2)
+    records = evaluate(config, tmp_path / "harmed", workers=2, backend=RayBackend(cluster.address))
+    assert Mortal(**config.agent_args).deaths == 2
+    assert records == expected
+    assert len(lines(tmp_path / "harmed")) == 8
+
+
+def test_ray__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Path, cluster):
+    config = mortal(tmp_path, 1000)
+    records = evaluate(config, tmp_path / "run", workers=2, backend=RayBackend(cluster.address))
+    assert Mortal(**config.agent_args).deaths in (3, 6)  # in a batch with others, it is tried alone again
+    assert [bool(record["error"]) for record in records] == [place == 2 for place in range(8)]
+    assert records[2]["error"].startswith("3 workers died of it: ")
+    assert len(lines(tmp_path / "run")) == 8
+
+
+def test_ray__loses_and_doubles_nothing_when_a_node_dies_in_the_middle(tmp_path: Path, cluster):
+    doomed = cluster.add_node(**SMALL)
+    written_before: list[int] = []
+
+    def kill_in_the_middle(record: dict) -> None:
+        if not written_before and (tmp_path / "waiting").exists():
+            cluster.remove_node(doomed, allow_graceful=False)
+            written_before.append(len(lines(tmp_path / "run")))
+
+    records = evaluate(
+        wandering(tmp_path, machines=3, doomed=doomed.node_id),
+        tmp_path / "run",
+        workers=3,
+        backend=RayBackend(cluster.address),
+        on_episode=kill_in_the_middle,
+    )
+    played = tasks_by_node(tmp_path)
+    in_vain = played[doomed.node_id][3]
+    assert [in_vain in tasks for tasks in played.values()].count(True) == 2
+    assert written_before
+    assert 0 < written_before[0] < 60
+    assert sorted(line["task"] for line in lines(tmp_path / "run")) == DEV[:60]
+    assert [(record["error"], record["steps"]) for record in records] == [(None, 1)] * 60
+
+
+def test_ray__joins_the_cluster_that_the_process_is_connected_to(cluster):
+    ray.init(address=cluster.address, log_to_driver=False)
+    try:
+        jobs = ((None, seed) for seed in count())
+        endless = rollouts("TextCraft-v0", "react", jobs, model="simulated:span=4", workers=2, backend="ray")
+        found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
+        endless.close()
+        assert ray.is_initialized()
+    finally:
+        ray.shutdown()
+    again = rollouts("TextCraft-v0", "react", [(one.task, one.seed) for one in found], model="simulated:span=4")
+    assert list(again) == found
+
+
+def test_ray__makes_an_error_of_what_cannot_be_sent_and_says_why_workers_cannot_begin(tmp_path: Path, cluster):
+    backend = RayBackend(cluster.address)
+    config = Config("TextCraft-v0", "dev", "unsendable", limit=2)
+    records = evaluate(config, tmp_path / "run", agent=Unsendable(), backend=backend)
+    assert all(record["error"].startswith("it cannot be sent: ") for record in records)
+    with pytest.raises(BackendError, match="span of 1 or more"):
+        list(rollouts("TextCraft-v0", "react", [(None, 0)], model="simulated:span=0", backend=backend))
+    with pytest.raises(BackendError, match="share no cassette"):
+        evaluate(ADAPT, tmp_path / "taped", cassette=tmp_path / "tape.sqlite", backend=backend)
+    assert not (tmp_path / "taped").exists()
+
+
+def test_command__plays_on_a_cluster_of_its_own_and_goes_on_elsewhere(tmp_path: Path):
+    command = [sys.executable, "-m", "textcraft_gym", "evaluate", "--env", "TextCraft-v0", "--agent", "expert"]
+    command += ["--out", str(tmp_path / "run"), "--limit", "4", "--no-table"]
+    result = subprocess.run([*command, "--backend", "ray", "--workers", "2"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert len(lines(tmp_path / "run")) == 4
+    subprocess.run([*command, "--backend", "process"], check=True, capture_output=True)
+    assert len(lines(tmp_path / "run")) == 4
+
+
+def test_example__steps_an_environment_that_is_registered_with_rllib():
+    pytest.importorskip("ray.tune", reason="the extra ray[tune] is not installed", exc_type=ImportError)
+    example = ROOT / "examples" / "rllib_env.py"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run([sys.executable, example], capture_output=True, text=True, env=environment)
+    assert result.returncode == 0, result.stderr
+    assert "won" in result.stdout

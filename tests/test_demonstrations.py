@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import textcraft_gym
+from textcraft_gym import UnknownName, run_episode, tasks
+from textcraft_gym.agents.agent import Completion
+from textcraft_gym.agents.games import PLAYBOOKS
+from textcraft_gym.agents.react import ReActAgent
+from textcraft_gym.demonstrations import Demonstration, demonstrations, task_hash, write_demonstrations
+from textcraft_gym.registration import TABLE
+
+GOLDEN = Path(__file__).parent / "golden" / "demonstrations.txt"
+TEST_SPLITS = {"ALFWorld-v0": ("valid_seen", "valid_unseen"), "WebShopLite-v0": ("test", "dev")}
+
+
+@pytest.fixture(scope="module")
+def train(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The split to learn from in each environment; TextCraft has none until one is made."""
+    made = {}
+    for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
+        file = tmp_path_factory.mktemp("splits") / "my.jsonl"
+        textcraft_gym.make_splits(env_id, out=file)
+        made[env_id] = f"{file}:train"
+    return dict.fromkeys(TABLE, "train") | made
+
+
+def actions(demonstration: Demonstration) -> list[str]:
+    said = [turn["value"] for turn in demonstration["conversations"] if turn["from"] == "gpt"]
+    return [line for line in said if not line.startswith("think: ")]
+
+
+@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("thoughts", [False, True])
+def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dict[str, str]):
+    env = gym.make(env_id, split=train[env_id])
+    found = list(demonstrations(env_id, train[env_id], thoughts=thoughts, seed=5, limit=60))
+    assert [one["task"] for one in found] == [task.id for task in tasks(env_id, train[env_id])[:60]]
+    for one in found:
+        assert (one["env"], one["split"], one["seed"], one["won"]) == (env_id, train[env_id], 5, True)
+        played = actions(one)
+        assert len(played) == one["optimal_length"]
+        observation, info = env.reset(seed=5, options={"task": one["task"]})
+        heard = [observation]
+        for action in played:
+            observation, *_, info = env.step(action)
+            heard.append(observation)
+        assert info["won"]
+        assert heard == [
+            turn["value"] for turn in one["conversations"] if turn["from"] == "human" and turn["value"] != "OK."
+        ]
+
+
+@pytest.mark.parametrize("env_id", TABLE)
+def test_demonstrations__are_dialogues_in_which_only_what_is_said_is_learnt(env_id: str, train: dict[str, str]):
+    for one in demonstrations(env_id, train[env_id], thoughts=True, limit=20):
+        turns = one["conversations"]
+        assert [turn["from"] for turn in turns] == ["human", *["gpt", "human"] * (len(turns) // 2)]
+        assert [turn["loss"] for turn in turns] == [turn["from"] == "gpt" for turn in turns]
+        said = [turn["value"] for turn in turns if turn["from"] == "gpt"]
+        assert said[0].startswith("think: ")
+        assert not any("\n" in line for line in said)
+
+
+class Reciting:
+    """A model that says one line after the other."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = iter(lines)
+
+    def complete(self, prompt, **how):
+        return Completion(next(self.lines))
+
+
+@pytest.mark.parametrize("env_id", TABLE)
+def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, str]):
+    env = gym.make(env_id, split=train[env_id])
+    agent = ReActAgent(PLAYBOOKS[TABLE[env_id].playbook])
+    for one in demonstrations(env_id, train[env_id], thoughts=True, limit=5):
+        said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
+        episode = run_episode(env, agent, task=one["task"], seed=one["seed"], model=Reciting(said))
+        assert episode.won
+        assert episode.steps == one["optimal_length"]
+
+
+@pytest.mark.parametrize("env_id", TABLE)
+def test_demonstrations__of_train_contain_no_test_task(env_id: str, train: dict[str, str]):
+    """Demonstrations have the hashes of their tasks, and no task of train has the hash of one to be tested on."""
+    others = TEST_SPLITS.get(env_id) or [train[env_id].replace(":train", f":{split}") for split in ("dev", "test")]
+    learnt = {task_hash(env_id, task) for task in tasks(env_id, train[env_id])}
+    tested = {task_hash(env_id, task) for split in others for task in tasks(env_id, split)}
+    assert len(learnt) == len(tasks(env_id, train[env_id]))
+    assert not learnt & tested
+    shown = {one["task_hash"] for one in demonstrations(env_id, train[env_id], limit=40)}
+    assert len(shown) == 40
+    assert shown <= learnt
+    assert {one["task_hash"] for one in demonstrations(env_id, others[-1], limit=40)} <= tested
+
+
+def test_task_hash__is_the_same_in_every_split_and_of_one_environment():
+    (everywhere,) = [task for task in tasks("TextCraft-v0", "all") if task.id == "minecraft:andesite_wall"]
+    (of_test,) = [task for task in tasks("TextCraft-v0", "test") if task.id == "minecraft:andesite_wall"]
+    assert task_hash("TextCraft-v0", everywhere) == task_hash("TextCraft-v0", of_test)
+    assert task_hash("TextCraftTags-v0", of_test) != task_hash("TextCraft-v0", of_test)
+
+
+def test_demonstrations__are_worded_as_ever():
+    """One of each kind; to renew: write what the test computes."""
+    wanted = {
+        "TextCraft-v0": ("test", ["minecraft:andesite_wall", "minecraft:bookshelf"]),
+        "ALFWorld-v0": ("train", [task.id for task in tasks("ALFWorld-v0", "train")[:12]]),
+        "WebShopLite-v0": ("train", [task.id for task in tasks("WebShopLite-v0", "train")[:3]]),
+    }
+    said: list[str] = []
+    for env_id, (split, ids) in wanted.items():
+        for one in demonstrations(env_id, split, thoughts=True):
+            if one["task"] in ids:
+                said += [one["item_id"], *[turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"], ""]
+            if one["task"] == ids[-1]:
+                break
+    assert "\n".join(said) == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_demonstrations__of_old_wording_have_thoughts_too():
+    for dialect in ("move", "put"):
+        (one,) = demonstrations("ALFWorld-v0", "train", thoughts=True, limit=1, dialect=dialect)
+        said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
+        assert said[-3].startswith("think: I hold remotecontrol 1, which belongs in or on shelf 13")
+        assert said[-1].startswith(dialect)
+
+
+def test_demonstrations__are_the_same_bytes_in_every_process(tmp_path: Path):
+    for env_id, split in (("TextCraft-v0", "test"), ("ALFWorld-v0", "train"), ("WebShopLite-v0", "train")):
+        found = demonstrations(env_id, split, thoughts=True, limit=12)
+        write_demonstrations(found, tmp_path / "here.jsonl")
+        code = (
+            "import sys; from textcraft_gym.demonstrations import *;"
+            f"write_demonstrations(demonstrations({env_id!r}, {split!r}, thoughts=True, limit=12), sys.argv[1])"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path / "there.jsonl")]
+        subprocess.run(command, check=True, env={"PYTHONHASHSEED": "1"})
+        assert (tmp_path / "here.jsonl").read_bytes() == (tmp_path / "there.jsonl").read_bytes()
+
+
+def test_demonstrations__leave_out_what_the_expert_does_not_win():
+    (found,) = demonstrations("ALFWorld-v0", "train", limit=1)
+    assert found["won"]
+    short = gym.registry["ALFWorld-v0"]
+    limit, short.max_episode_steps = short.max_episode_steps, 4
+    try:
+        assert list(demonstrations("ALFWorld-v0", "train", limit=1)) == [None]
+    finally:
+        short.max_episode_steps = limit
+
+
+def test_write_demonstrations__counts_and_leaves_no_half_file(tmp_path: Path):
+    def broken() -> Iterator[Demonstration]:
+        yield {"task": "a"}
+        raise RuntimeError("out of paper")
+
+    with pytest.raises(RuntimeError, match="out of paper"):
+        write_demonstrations(broken(), tmp_path / "demos.jsonl")
+    assert list(tmp_path.iterdir()) == []
+    assert write_demonstrations(iter([{"task": "a"}, None, {"task": "b"}]), tmp_path / "demos.jsonl") == (2, 1)
+    assert [json.loads(line) for line in (tmp_path / "demos.jsonl").read_text().splitlines()] == [
+        {"task": "a"},
+        {"task": "b"},
+    ]
+
+
+def test_demonstrations__refuse_what_makes_no_sense():
+    for wrong in ({"limit": 0}, {"seed": -1}):
+        with pytest.raises(ValueError, match="1 or more"):
+            next(demonstrations("TextCraft-v0", **wrong))
+    with pytest.raises(UnknownName, match="train"):
+        next(demonstrations("TextCraft-v0", "train"))
+    with pytest.raises(UnknownName, match="TextCraft-v9"):
+        next(demonstrations("TextCraft-v9"))
+    assert len(list(islice(demonstrations("TextCraft-v0"), 3))) == 3

@@ -1,0 +1,148 @@
+"""Expert trajectories to learn from: dialogues in ShareGPT's form, with thoughts if wanted, as JSON lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.envs.alfworld.thoughts import thoughts as alfworld_thoughts
+from textcraft_gym.envs.textcraft.thoughts import thoughts as textcraft_thoughts
+from textcraft_gym.envs.webshop.thoughts import thoughts as webshop_thoughts
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.evaluation.episode import Episode, run_episode
+from textcraft_gym.registration import TABLE, default_split, make
+from textcraft_gym.tasks import Task
+
+Demonstration: TypeAlias = dict[str, Any]
+Turns: TypeAlias = list[dict[str, Any]]
+Thoughts: TypeAlias = Callable[[Any, Sequence[str]], list[str]]
+"""Returns for each action of a task's plan what to think before it; an empty text where there is nothing to say."""
+
+THOUGHTS: dict[str, Thoughts] = {
+    "alfworld": alfworld_thoughts,
+    "textcraft": textcraft_thoughts,
+    "webshop": webshop_thoughts,
+}
+"""By the name of the game's playbook."""
+
+THINK = "think: "
+HEARD = "OK."
+"""How a thought begins and is answered where ``ReActAgent`` plays."""
+
+
+class Written(NamedTuple):
+    """How many demonstrations were written, and of how many tasks there is none."""
+
+    demonstrations: int
+    left_out: int
+
+
+def demonstrations(
+    env_id: str,
+    split: str | None = None,
+    *,
+    thoughts: bool = False,
+    seed: int = 0,
+    limit: int | None = None,
+    **env_args: Any,
+) -> Iterator[Demonstration | None]:
+    """Yield a demonstration of each task of a split, None where the expert does not win within the registered steps.
+
+    A demonstration has ``item_id``, ``env``, ``split``, ``seed``, ``task``, ``task_hash`` (see ``task_hash``),
+    ``conversations``, ``optimal_length`` and ``won``. The conversation begins with the observation of the reset; each
+    turn is ``{"from": "human" or "gpt", "value": ..., "loss": ...}``, and the loss is wanted of what ``gpt`` says: an
+    action, or a thought as ``ReActAgent`` reads it, ``think: ...``, answered by ``OK.`` and no step. The same
+    arguments give the same demonstrations on every machine.
+
+    Args:
+        env_id: An id of the table.
+        split: Which tasks, by default those that the environment plays.
+        thoughts: Whether to think aloud before actions.
+        seed: The seed of every reset.
+        limit: Only the first so many tasks.
+        env_args: Further arguments of ``gym.make``.
+
+    Raises:
+        UnknownName: For an environment, split or argument that does not exist, or thoughts of a game that has none.
+        ValueError: If seed or limit are out of bounds.
+    """
+    if seed < 0 or (limit is not None and limit < 1):
+        raise ValueError(f"expected a seed of 0 or more and a limit of 1 or more, got {seed} and {limit}")
+    split = split or default_split(env_id)
+    game = TABLE[env_id].playbook
+    if thoughts and game not in THOUGHTS:
+        raise UnknownName("game with thoughts", game, list(THOUGHTS))
+    think = THOUGHTS[game] if thoughts else _nothing
+    with closing(make(env_id, split=split, **{**env_args, **ExpertAgent.env_args})) as env:
+        tasks: Sequence[Task] = env.get_wrapper_attr("tasks")[:limit]
+        for task in tasks:
+            episode = run_episode(env, ExpertAgent(), task=task.id, seed=seed)
+            actions = [action for action, _ in episode.transcript if action is not None]
+            yield (
+                {
+                    "item_id": f"{env_id}/{task.id}",
+                    "env": env_id,
+                    "split": split,
+                    "seed": seed,
+                    "task": task.id,
+                    "task_hash": task_hash(env_id, task),
+                    "conversations": _dialogue(episode, think(task, actions)),
+                    "optimal_length": task.optimal_length,
+                    "won": True,
+                }
+                if episode.won
+                else None
+            )
+
+
+def write_demonstrations(found: Iterator[Demonstration | None], file: str | Path) -> Written:
+    """Write demonstrations as JSON lines, the file whole or not at all.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    unfinished = Path(file).with_name(Path(file).name + ".new")
+    written, left_out = 0, 0
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as lines:
+            for one in found:
+                if one is None:
+                    left_out += 1
+                else:
+                    lines.write(json.dumps(one) + "\n")
+                    written += 1
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return Written(written, left_out)
+
+
+def task_hash(env_id: str, task: Task) -> str:
+    """Return a SHA-256 of the environment's id and the task's content: the same for the same task in every version.
+
+    Two splits share no task if they share no hash, whatever their tasks are called.
+    """
+    return hashlib.sha256(json.dumps([env_id, task.content]).encode()).hexdigest()
+
+
+def _nothing(task: Task, actions: Sequence[str]) -> list[str]:
+    return [""] * len(actions)
+
+
+def _dialogue(episode: Episode, thoughts: Sequence[str]) -> Turns:
+    (_, opening), *turns = episode.transcript
+    dialogue = [_says("human", opening)]
+    for (action, observation), thought in zip(turns, thoughts, strict=True):
+        if thought:
+            dialogue += [_says("gpt", THINK + thought), _says("human", HEARD)]
+        dialogue += [_says("gpt", str(action)), _says("human", observation)]
+    return dialogue
+
+
+def _says(who: str, what: str) -> dict[str, Any]:
+    return {"from": who, "value": what, "loss": who == "gpt"}

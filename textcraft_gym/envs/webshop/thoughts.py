@@ -1,0 +1,56 @@
+"""What one would think who follows a plan: what to search for, why this product, why these options."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from textcraft_gym.envs.webshop.actions import parse, search
+from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.rules import BUY, NEXT, Turn, apply
+from textcraft_gym.envs.webshop.state import START, State
+from textcraft_gym.envs.webshop.tasks import Task
+
+
+def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
+    """Return what to think before each action of a plan that wins."""
+    found: list[str] = []
+    state = START
+    for action in plan:
+        turn = apply(task.market, state, action)
+        found.append(_thought(task, state, action, turn))
+        state = turn.state
+    return found
+
+
+def _thought(task: Task, before: State, action: str, turn: Turn) -> str:
+    after = turn.state
+    _, what = parse(action)
+    if turn.chosen:
+        option = task.market.options(after.asin)[turn.chosen]
+        return f"Of {option} I choose {turn.chosen}, which is what was asked for."
+    if action == search(task.goal.instruction):
+        return "I search in the words of the instruction, which say what it must be."
+    if after.page == "results" and what not in (NEXT, BUY) and before.page != "results":
+        return "I search in the words in which a shop would describe what is asked for."
+    if after.page == "results":
+        return "Nothing on this page is what I want, so I look at another."
+    if after.page == "done":
+        return f"{_summary(before)}, so I buy it."
+    if after.page == "item":
+        product = task.market.products[after.asin]
+        return f"{product.title} is what was asked for{_in_bounds(task.goal, product.price_tag)}. I look at it."
+    return ""
+
+
+def _in_bounds(goal: Goal, price_tag: str) -> str:
+    """Say of a price that it is low enough, if there is a bound."""
+    if math.isinf(goal.price_upper):
+        return f", and costs {price_tag}"
+    return f", and at {price_tag} within the {goal.price_upper:.2f} dollars that it may cost"
+
+
+def _summary(state: State) -> str:
+    """Say what is bought."""
+    chosen = " and ".join(value for _, value in state.chosen)
+    return f"The product fits, with {chosen} chosen" if chosen else "The product fits, and no option was asked for"
