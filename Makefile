@@ -2,9 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(CURDIR)/$(VENV)/bin
+# PyTorch is large and comes in many builds: what pip is told to install for the examples, any newer torch will do, too.
+TORCH ?= torch==2.13.0
+RL := $(CURDIR)/$(VENV)-rl
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo test lint types unit test-slow test-pythons test-ray bench bench-ray bench-shop parity results clean
+.PHONY: demo test lint types unit test-slow test-pythons test-ray test-rl bench bench-ray bench-shop parity results learn clean
 
 demo: $(VENV)/.demo
 	rm -rf runs/demo
@@ -57,6 +60,10 @@ test-ray: .venv-ray/.ray
 bench-ray: .venv-ray/.ray
 	.venv-ray/bin/python benchmarks/backends.py
 
+# The examples that learn, for seconds each. They have a virtual environment of their own, with PyTorch.
+test-rl: $(RL)/.rl
+	$(RL)/bin/python -m pytest tests/examples
+
 bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
 	$(BIN)/python benchmarks/agents.py
@@ -73,6 +80,12 @@ bench-shop: $(VENV)/.demo
 results: $(VENV)/.demo
 	$(BIN)/python benchmarks/results.py
 
+# What the examples learn in some minutes, as it stands in benchmarks/results.
+learn: $(RL)/.rl
+	$(RL)/bin/python examples/train_maskable_ppo.py --out runs/learning
+	$(RL)/bin/python examples/behaviour_cloning.py --out runs/learning
+	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md benchmarks/results/
+
 $(VENV)/.demo: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
@@ -87,6 +100,12 @@ $(VENV)/.test: $(VENV)/.demo
 .venv-ray/.ray: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[tune]; python_version < "3.15"'
+
+# PyTorch first, so that the extra finds it there and fetches no other build of it.
+$(RL)/.rl: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(RL)
+	$(RL)/bin/python -m pip install --quiet $(TORCH)
+	$(RL)/bin/python -m pip install --quiet --editable '.[rl]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 clean:

@@ -109,7 +109,10 @@ belong in one table with numbers of one.
 
 Seed 0, every span and every `d_max` that is named, the paper's budgets otherwise; nothing is left out and no seed was
 chosen. `d_max` is how deep ADaPT decomposes, and how many trials Try-Again and Reflexion have, the best of which is
-scored. `make results` makes this folder anew, the same bytes on every machine.
+scored. `make results` makes these pages anew, the same bytes on every machine.
+
+What small networks learn of TextCraft stands on pages of its own: [with MaskablePPO](learning.md), and
+[from demonstrations](behaviour_cloning.md). `make learn` makes those.
 """
 
 TEXT = """# {env}: results of a simulated model

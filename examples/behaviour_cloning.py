@@ -1,0 +1,176 @@
+"""Learns TextCraft from what the expert does, and plays goals whose parts were never a goal.
+
+The tasks are divided by ``make_splits(compositional=True)``: no part of a test goal is a goal of train. The expert
+plays the goals of train, a small network learns to choose as it did, and then plays the goals of test.
+
+    python examples/behaviour_cloning.py             # a few minutes
+    python examples/behaviour_cloning.py --smoke     # seconds, to see that it runs
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import torch
+from crafting import Graph, Reader, read_line
+from scorecard import play, table
+from scorer import GreedyPlayer, Scorer, batch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+import textcraft_gym
+from textcraft_gym.agents.random import RandomAgent
+
+SEED = 0
+FRACTIONS = (0.6, 0.1, 0.3)
+"""Of train, dev and test: more of test than usual, since 1 task in 10 would tell little."""
+PROMPTS, EPOCHS = 8, 12
+"""How many prompts of each goal the expert plays, and how often the network sees each of its choices."""
+SMOKE_GOALS, SMOKE_EPOCHS = 40, 6
+BATCH, RATE = 128, 2e-3
+
+ABOUT = """# TextCraft, learnt from demonstrations
+
+`examples/behaviour_cloning.py`: the expert plays the {train} goals of the train part of a compositional split
+(`make_splits(fractions={fractions}, seed={seed}, compositional=True)`), on {prompts} prompts of each, by
+admissible commands. The network of `examples/scorer.py` learns to choose as it did: {choices} choices, each seen
+{epochs} times. Of the {parts} craftable parts of the test goals {as_goals} were goals in train, {as_parts} were made
+there on the way to another goal, and {never} never.
+
+The table is greedy play of the test part, each goal once, with the game's limit of 100 steps and 95% Wilson intervals.
+*Untrained* is the network before it learns; *random* plays any admissible command.
+
+{table}
+Demonstrations and learning took {learning:.0f} s ({processor:.0f} s of processor time), the whole {total:.0f} s, in one
+thread. `make learn` makes this file anew; the digits may differ between machines and versions of PyTorch.
+"""
+
+
+class Demonstrations(NamedTuple):
+    """What was to be seen at each step, and which command the expert chose."""
+
+    seen: dict[str, Tensor]
+    chosen: Tensor
+
+
+class Demonstrator:
+    """An agent that carries out the expert's plan, and keeps what it saw and chose."""
+
+    def __init__(self) -> None:
+        self.seen: list[Graph] = []
+        self.chosen: list[int] = []
+        self._reader = Reader()
+        self._played = ""
+
+    def __call__(self, observation: str, info: dict[str, Any]) -> str:
+        """Choose a command."""
+        commands: list[str] = info["admissible_commands"]
+        self.seen.append(self._reader.read(self._played, observation, commands))
+        self._played = next_of(info["expert_plan"], commands)
+        self.chosen.append(commands.index(self._played))
+        return self._played
+
+
+def next_of(plan: Sequence[str], commands: Sequence[str]) -> str:
+    """Return the admissible command with which to go on with a plan: its first craft that works now, or its next get.
+
+    The expert gets beforehand, and at once, all that it will ever need of a thing. How much that is cannot be seen by a
+    network that is shown what is missing, and the commands on offer get what one recipe takes. So things are crafted as
+    soon as possible, and got in portions: the largest that is not more than planned, or else the smallest.
+    """
+    for planned in plan:
+        if planned.startswith("craft") and planned in commands:
+            return planned
+    get = read_line(plan[0])
+    portions = {line.amount: command for command in commands if (line := read_line(command))[:2] == get[:2]}
+    return portions[max((amount for amount in portions if amount <= get.amount), default=min(portions))]
+
+
+def demonstrate(tasks: Sequence[str], prompts: int) -> Demonstrations:
+    """Let the expert play some prompts of every task."""
+    env = gym.make("TextCraft-v0", split="all", admissible=True, expert=True)
+    demonstrator = Demonstrator()
+    for task in tasks:
+        for seed in range(prompts):
+            textcraft_gym.run_episode(env, demonstrator, task=task, seed=seed)
+    return Demonstrations(batch(*demonstrator.seen), torch.tensor(demonstrator.chosen))
+
+
+def clone(demonstrations: Demonstrations, epochs: int) -> Scorer:
+    """Return a network that learnt to choose as was shown."""
+    torch.manual_seed(SEED)
+    scorer = Scorer()
+    optimizer = torch.optim.Adam(scorer.parameters(), lr=RATE)
+    seen, chosen = demonstrations
+    for epoch in range(epochs):
+        losses = []
+        for rows in torch.randperm(len(chosen)).split(BATCH):
+            graph = {name: of[rows] for name, of in seen.items()}
+            scores, _ = scorer(graph)
+            there = graph["commands"][:, :, -1] == 1
+            loss = cross_entropy(scores.masked_fill(~there, -torch.inf), chosen[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        print(f"epoch {epoch + 1} of {epochs}: loss {fmean(losses):.3f}", flush=True)
+    return scorer
+
+
+def by_depth(tasks: Sequence[str], depths: dict[str, int]) -> dict[str, Sequence[str]]:
+    """Return tasks by their depth, and all of them."""
+    found = sorted({depths[task] for task in tasks})
+    groups: dict[str, Sequence[str]] = {
+        f"depth {depth}": [task for task in tasks if depths[task] == depth] for depth in found
+    }
+    return {**groups, "all": tasks}
+
+
+def main() -> None:
+    """Learn, and write ``behaviour_cloning.md`` and the weights."""
+    parser = argparse.ArgumentParser(description="Learn TextCraft from the expert's demonstrations.")
+    parser.add_argument("--out", type=Path, default=Path("runs/learning"))
+    parser.add_argument("--smoke", action="store_true", help="learn for seconds only, from a few goals")
+    arguments = parser.parse_args()
+    started, processor_started = time.perf_counter(), time.process_time()
+    torch.set_num_threads(1)  # the network is small: more threads wait for each other
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    made = textcraft_gym.make_splits("TextCraft-v0", FRACTIONS, seed=SEED, compositional=True)
+    train, test = made.splits["train"], made.splits["test"]
+    prompts, epochs = PROMPTS, EPOCHS
+    if arguments.smoke:
+        train, prompts, epochs = train[:: len(train) // SMOKE_GOALS], 1, SMOKE_EPOCHS
+    demonstrations = demonstrate(train, prompts)
+    scorer = clone(demonstrations, epochs)
+    torch.save(scorer.state_dict(), arguments.out / "behaviour_cloning.pt")
+    learning, processor = time.perf_counter() - started, time.process_time() - processor_started
+    groups = by_depth(test, made.depths)
+    players = {"random": RandomAgent(), "untrained": GreedyPlayer(Scorer()), "cloned": GreedyPlayer(scorer)}
+    text = ABOUT.format(
+        table=table([(name, play(player, groups)) for name, player in players.items()]),
+        train=len(train),
+        fractions=FRACTIONS,
+        seed=SEED,
+        prompts=prompts,
+        choices=len(demonstrations.chosen),
+        epochs=epochs,
+        parts=len(made.leakage.intermediates),
+        as_goals=made.leakage.count("goal"),
+        as_parts=made.leakage.count("intermediate"),
+        never=made.leakage.count("unseen"),
+        learning=learning,
+        processor=processor,
+        total=time.perf_counter() - started,
+    )
+    (arguments.out / "behaviour_cloning.md").write_text(text, encoding="utf-8", newline="\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""How many tasks a player wins, group by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+import gymnasium as gym
+
+from textcraft_gym import Episode, run_episode
+from textcraft_gym.agents.agent import Agent
+from textcraft_gym.evaluation.episode import Policy
+from textcraft_gym.evaluation.metrics import wilson_interval
+from textcraft_gym.evaluation.report import markdown_table
+
+EVALUATION_SEED = 1_000_000
+"""Learning never draws from it, so that also the prompts of goals that were learnt are new."""
+
+
+class Score(NamedTuple):
+    """What became of a group of tasks: each was played once."""
+
+    goals: int
+    won: int
+    steps: float
+
+    @property
+    def rate(self) -> float:
+        """The part that was won."""
+        return self.won / self.goals
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Its 95% Wilson interval."""
+        return wilson_interval(self.won, self.goals)
+
+
+Scores = dict[str, Score]
+
+
+def play(player: Agent | Policy, groups: Mapping[str, Sequence[str]]) -> Scores:
+    """Play every task of every group once, with TextCraft's own limit of 100 steps."""
+    env = gym.make("TextCraft-v0", split="all", admissible=True)
+    played = {
+        task: run_episode(env, player, task=task, seed=EVALUATION_SEED)
+        for task in dict.fromkeys(task for tasks in groups.values() for task in tasks)
+    }
+    return {group: score([played[task] for task in tasks]) for group, tasks in groups.items()}
+
+
+def score(episodes: Sequence[Episode]) -> Score:
+    """Return what episodes came to."""
+    return Score(len(episodes), sum(bool(one.won) for one in episodes), fmean(one.steps for one in episodes))
+
+
+def table(players: Iterable[tuple[str, Scores]]) -> str:
+    """Return the scores of players as Markdown."""
+    return markdown_table(
+        ("player", "goals", "episodes", "won", "%", "95% interval", "mean steps"),
+        [
+            (
+                player,
+                group,
+                str(of.goals),
+                str(of.won),
+                f"{100 * of.rate:.1f}",
+                "{:.1f}-{:.1f}".format(*(100 * bound for bound in of.interval)),
+                f"{of.steps:.1f}",
+            )
+            for player, scores in players
+            for group, of in scores.items()
+        ],
+    )
