@@ -71,6 +71,7 @@ bench: $(VENV)/.demo
 	$(BIN)/python -W ignore benchmarks/households.py
 	$(BIN)/python benchmarks/shopping.py
 	$(BIN)/python benchmarks/vectors.py
+	$(BIN)/python benchmarks/minetechtree.py
 
 # A shop of the original's size: loaded from its files, loaded again, searched. Takes some minutes.
 bench-shop: $(VENV)/.demo
@@ -92,9 +93,11 @@ $(VENV)/.demo: setup.cfg pyproject.toml
 	touch $@
 
 # The real ALFWorld engine needs a compiler and Python 3.12 or older; where it cannot be had, its tests are skipped by name.
+# Of MineDojo only the task specifications are read; its dependencies cannot be installed beside today's Gymnasium.
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	$(BIN)/python -m pip install --quiet --editable '.[alfworld]' || echo 'ALFWorld could not be installed'
+	$(BIN)/python -m pip install --quiet --no-deps minedojo || echo 'MineDojo could not be installed'
 	touch $@
 
 .venv-ray/.ray: setup.cfg pyproject.toml

@@ -216,9 +216,9 @@ def _members(
             if (
                 pack.tags
             ):  # A pack without any tag files will do here; in one that has some, a missing one is a mistake.
-                _tag_items(pack, reference, file)
+                tag_items(pack, reference, file)
             return sorted(set(groups.get(reference, ()))) or [reference[1:]]
-        return _tag_items(pack, reference, file)
+        return tag_items(pack, reference, file)
 
     members: dict[Ingredient, tuple[str, ...]] = {}
     for recipe in written:
@@ -229,7 +229,7 @@ def _members(
     return members
 
 
-def _tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> list[str]:
+def tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> list[str]:
     """Return the items of a tag in the order of its file, those of the tags inside it too.
 
     Raises:
@@ -248,7 +248,7 @@ def _tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> 
         if not reference.startswith("#"):
             items.append(reference)
         elif reference[1:] in pack.tags or not optional:
-            items += _tag_items(pack, reference, file, (*outer, tag))
+            items += tag_items(pack, reference, file, (*outer, tag))
     if not items:
         raise RecipeError(file, "a tag without items")
     return items

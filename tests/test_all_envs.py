@@ -22,6 +22,9 @@ from textcraft_gym import UnknownName, tasks
 from textcraft_gym.registration import TABLE
 
 NONSENSE = "no such action 🪵 \0"
+SPLITS = {"ALFWorld-v0": ("valid_unseen", "dev"), "MineTechTree-v0": ("core71", "MT5")}
+"""Two splits of those that have no test or no dev."""
+
 pytestmark = pytest.mark.parametrize("env_id", TABLE)
 
 
@@ -110,7 +113,7 @@ def test_reset__with_a_seed_begins_a_series_that_repeats(env_id):
 
 def test_reset__with_a_task_begins_it_whatever_the_split(env_id):
     env = gym.make(env_id)
-    for split in ("valid_unseen" if env_id == "ALFWorld-v0" else "test", "dev"):
+    for split in SPLITS.get(env_id, ("test", "dev")):
         for task in tasks(env_id, split)[:5]:
             assert env.reset(seed=1, options={"task": task.id})[1]["task"] == task.id
     assert env.reset(seed=1, options={}) == env.reset(seed=1) == env.reset(seed=1, options=None)
@@ -131,7 +134,7 @@ def test_step__before_reset_or_after_the_end_raises(env_id):
 
 
 def test_unknown_name__says_what_there_is(env_id):
-    with pytest.raises(UnknownName, match=r"Possible: \w+, .*dev, (\w+, )*all"):
+    with pytest.raises(UnknownName, match=rf"Possible: \w+, .*{SPLITS.get(env_id, ('dev',))[-1]}, (\w+, )*all"):
         gym.make(env_id, split="tset")
     env = gym.make(env_id)
     task = env.get_wrapper_attr("tasks")[0].id
@@ -166,7 +169,7 @@ def test_render__is_the_prompt_and_then_the_last_action_with_its_answer(env_id):
 def test_limit__truncates_where_the_table_says(env_id):
     env, _ = begin(env_id)
     limit = TABLE[env_id].max_episode_steps
-    assert limit == {"ALFWorld-v0": 50}.get(env_id, 100)
+    assert limit == {"ALFWorld-v0": 50, "MineTechTree-v0": 200}.get(env_id, 100)
     truncations = [env.step(NONSENSE)[3] for _ in range(limit)]
     assert truncations == [False] * (limit - 1) + [True]
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import gymnasium as gym
@@ -193,6 +194,24 @@ def test_tasks__lists_depth_and_length():
     rows = [line.split() for line in run("tasks", "TextCraft-v0").splitlines() if "minecraft:" in line]
     assert ["minecraft:beehive", "2", "5"] in rows
     assert len(rows) == 397
+
+
+def test_tasks__shows_what_else_a_game_says_of_them():
+    headings, _, diamond = run("tasks", "MineTechTree-v0", "--split", "MT8").splitlines()[2:5]
+    assert headings.split()[:6] == ["task", "group", "depth", "shortest", "solution", "ticks"]
+    assert diamond.split()[:5] == ["diamond", "MT8", "12", "12", "12000"]
+
+
+def test_tasks__shows_the_guidance_of_minedojo():
+    pytest.importorskip("yaml")
+    if find_spec("minedojo") is None:
+        pytest.skip("MineDojo's files are not installed")
+    plain = run("tasks", "MineTechTree-v0", "--split", "MT8")
+    guided = run("tasks", "MineTechTree-v0", "--split", "MT8", "--guidance")
+    assert guided.startswith(plain)
+    assert guided.removeprefix(plain).startswith("diamond: ")
+    assert "\n1. " in guided
+    assert "1. " not in run("tasks", "TextCraft-v0", "--split", "test", "--guidance")
 
 
 def test_tasks__shows_the_group_where_it_says_more_than_the_depth():

@@ -49,6 +49,8 @@ def test_readme__its_code_plays_as_it_says(capsys: pytest.CaptureFixture[str]):
     task = shop.get_wrapper_attr("tasks")[0]
     assert textcraft_gym.run_episode(shop, NaiveBuyerAgent(), task=task.id, seed=0).steps == 3
     assert task.goal.product.title in nouns.found
+    assert "Goal: obtain 1 oak boat, 1 chest.\nCould not mine cobblestone: requires wooden pickaxe\n" in shown
+    assert 0 < int(shown.partition("requires wooden pickaxe\n")[2].partition("\n")[0]) < 2500
 
 
 def test_contributing__its_agent_plays():

@@ -206,9 +206,17 @@ def shop(
 
 
 @app.command()
-def tasks(env: EnvId, split: str = "all", env_arg: EnvArgs = None) -> None:
+def tasks(
+    env: EnvId,
+    split: str = "all",
+    env_arg: EnvArgs = None,
+    guidance: Annotated[bool, typer.Option("--guidance", help="Print MineDojo's guidance, too, if installed.")] = False,
+) -> None:
     """List the tasks of a split: group, depth, and the length of a shortest solution."""
-    display.show_tasks(textcraft_gym.tasks(env, split, **key_values(env_arg or [])))
+    found = textcraft_gym.tasks(env, split, **key_values(env_arg or []))
+    display.show_tasks(found)
+    if guidance:
+        display.show_guidance(found)
 
 
 @app.command()

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.agents.expert import ExpertAgent
 from textcraft_gym.envs.alfworld.thoughts import thoughts as alfworld_thoughts
+from textcraft_gym.envs.minetechtree.thoughts import thoughts as minetechtree_thoughts
 from textcraft_gym.envs.textcraft.thoughts import thoughts as textcraft_thoughts
 from textcraft_gym.envs.webshop.thoughts import thoughts as webshop_thoughts
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.evaluation.episode import Episode, run_episode
-from textcraft_gym.registration import TABLE, default_split, make
+from textcraft_gym.registration import default_split, make
 from textcraft_gym.tasks import Task
 
 Demonstration: TypeAlias = dict[str, Any]
@@ -24,11 +25,13 @@ Thoughts: TypeAlias = Callable[[Any, Sequence[str]], list[str]]
 """Returns for each action of a task's plan what to think before it; an empty text where there is nothing to say."""
 
 THOUGHTS: dict[str, Thoughts] = {
-    "alfworld": alfworld_thoughts,
-    "textcraft": textcraft_thoughts,
-    "webshop": webshop_thoughts,
+    "ALFWorld-v0": alfworld_thoughts,
+    "MineTechTree-v0": minetechtree_thoughts,
+    "TextCraft-v0": textcraft_thoughts,
+    "TextCraftTags-v0": textcraft_thoughts,
+    "WebShopLite-v0": webshop_thoughts,
 }
-"""By the name of the game's playbook."""
+"""By the environment's id."""
 
 THINK = "think: "
 HEARD = "OK."
@@ -74,10 +77,9 @@ def demonstrations(
     if seed < 0 or (limit is not None and limit < 1):
         raise ValueError(f"expected a seed of 0 or more and a limit of 1 or more, got {seed} and {limit}")
     split = split or default_split(env_id)
-    game = TABLE[env_id].playbook
-    if thoughts and game not in THOUGHTS:
-        raise UnknownName("game with thoughts", game, list(THOUGHTS))
-    think = THOUGHTS[game] if thoughts else _nothing
+    if thoughts and env_id not in THOUGHTS:
+        raise UnknownName("environment with thoughts", env_id, list(THOUGHTS))
+    think = THOUGHTS[env_id] if thoughts else _nothing
     with closing(make(env_id, split=split, **{**env_args, **ExpertAgent.env_args})) as env:
         tasks: Sequence[Task] = env.get_wrapper_attr("tasks")[:limit]
         for task in tasks:

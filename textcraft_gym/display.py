@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from textcraft_gym.agents.models.spec import without_key
+from textcraft_gym.envs.minetechtree.tasks import Task as TechTreeTask
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
@@ -130,14 +131,32 @@ def evaluate_with_progress(
 
 
 def show_tasks(tasks: Iterable[Task]) -> None:
-    """Print tasks with their group, unless it only repeats the depth, depth, and the length of a shortest solution."""
+    """Print tasks with their group, unless it only repeats the depth, depth, and the length of a shortest solution.
+
+    A game's tasks may have ``details`` besides, texts by heading.
+    """
     tasks = list(tasks)
+    details: list[dict[str, str]] = [getattr(task, "details", {}) for task in tasks]
+    headings = list(dict.fromkeys(heading for one in details for heading in one))
     is_grouped = any(task.group not in (ALL, f"depth {task.depth}") for task in tasks)
-    table = _table("Tasks", ("task", *(["group"] if is_grouped else []), "depth", "shortest solution"))
-    for task in tasks:
+    table = _table("Tasks", ("task", *(["group"] if is_grouped else []), "depth", "shortest solution", *headings))
+    for task, more in zip(tasks, details, strict=True):
         group = [escape(task.group)] if is_grouped else []
-        table.add_row(escape(task.id), *group, str(task.depth), str(task.optimal_length))
+        others = [escape(more.get(heading, "")) for heading in headings]
+        table.add_row(escape(task.id), *group, str(task.depth), str(task.optimal_length), *others)
     console.print(table)
+
+
+def show_guidance(tasks: Iterable[Task]) -> None:
+    """Print what MineDojo says about those of the tasks that it has, too.
+
+    Raises:
+        MineDojoMissing: If MineDojo's files are not installed.
+    """
+    for task in tasks:
+        said = task.specification() if isinstance(task, TechTreeTask) else None
+        if said:
+            console.print(f"[bold]{escape(task.id)}[/]: {escape(said.prompt)}\n{escape(said.guidance)}\n")
 
 
 def show_tree(book: RecipeBook, item: str) -> None:

@@ -26,7 +26,13 @@ TABLE: dict[str, Registered] = {
     "TextCraftTags-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}, "textcraft"),
     "ALFWorld-v0": Registered("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50, {}, "alfworld"),
     "WebShopLite-v0": Registered("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100, {}, "webshop"),
+    "MineTechTree-v0": Registered("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200, {}, "default"),
 }
+
+EXTERNAL: dict[str, Registered] = {
+    "MineDojo-v0": Registered("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200, {}, "default"),
+}
+"""Ids that need a simulator which does not come with this package; all of ``TABLE`` can be played anywhere."""
 
 
 def make(id: str, **arguments: Any) -> gym.Env[str, str]:
@@ -60,6 +66,6 @@ def _parameters(id: str) -> Mapping[str, inspect.Parameter]:
 
 
 def register_all() -> None:
-    """Register every id of the table."""
-    for id, (entry_point, max_episode_steps, kwargs, _) in TABLE.items():
+    """Register every id of the tables."""
+    for id, (entry_point, max_episode_steps, kwargs, _) in {**TABLE, **EXTERNAL}.items():
         gym.register(id, entry_point=entry_point, max_episode_steps=max_episode_steps, kwargs=kwargs)

@@ -15,7 +15,7 @@ from textcraft_gym.registration import TABLE, make
 @pytest.mark.parametrize("env_id", TABLE)
 def test_playbook__divides_the_first_observation_of_every_game(env_id: str):
     playbook = PLAYBOOKS[TABLE[env_id].playbook]
-    env = make(env_id, split="dev")
+    env = make(env_id)
     for task in env.get_wrapper_attr("tasks")[:40]:
         observation, _ = env.reset(seed=0, options={"task": task.id})
         situation, goal = playbook.read(observation)

@@ -34,6 +34,7 @@ def test_restore__of_another_game_of_the_same_name_raises():
 
 
 @pytest.mark.real_engine
+@pytest.mark.filterwarnings("ignore")
 def test_snapshot__of_the_real_engine_raises():
     env = ALFWorldEnv(engine="textworld")
     env.reset(seed=0)

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import pytest
+
+from textcraft_gym.envs.minedojo.specifications import MineDojoMissing, find_minedojo
+
+
+@pytest.fixture
+def installed() -> None:
+    """Skip where MineDojo's files are not installed, or PyYAML is not."""
+    pytest.importorskip("yaml")
+    try:
+        find_minedojo()
+    except MineDojoMissing as error:
+        pytest.skip(str(error))

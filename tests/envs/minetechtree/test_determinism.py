@@ -1,0 +1,37 @@
+"""The same bytes whatever the hash seed and the order of play; and the same as ever."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PLAY = """
+import hashlib, json
+import gymnasium as gym
+import textcraft_gym
+
+env = gym.make("MineTechTree-v0", split="all", admissible=True, expert=True)
+tasks = [task.id for task in env.get_wrapper_attr("tasks")] + ["oak_boat+chest", "white_bed+cooked_mutton+torch"]
+for order in (tasks, tasks[::-1]):
+    played = []
+    for task in order:
+        text, info = env.reset(seed=7, options={"task": task})
+        said = [task, text, info["expert_plan"]]
+        while not info["won"]:
+            observation, _, _, _, info = env.step(info["expert_plan"][0])
+            said += [observation, info["ticks"], info["admissible_commands"]]
+        played.append(said)
+    print(hashlib.sha256(json.dumps(sorted(played)).encode()).hexdigest())
+"""
+GOLDEN = "7262a5c02cda650d47c8c6120f911ed03e9fa2ac25d43f3069d9c71905be21e7"
+"""A new digest is a new version of the environment, unless only plans that tie have changed places."""
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1", "4242"])
+def test_all_tasks__read_alike_in_any_process_and_order(hash_seed):
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    run = subprocess.run([sys.executable, "-c", PLAY], capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.split() == [GOLDEN, GOLDEN]

@@ -1,0 +1,299 @@
+"""MineDojo behind the text actions of the tech tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import gymnasium as gym
+from gymnasium.error import ResetNeeded
+
+from textcraft_gym.envs.minedojo.commands import Command, command, held, is_near, place_of, worn
+from textcraft_gym.envs.minedojo.names import old_name, task_id
+from textcraft_gym.envs.minedojo.specifications import (
+    HOW_TO_INSTALL,
+    MineDojoMissing,
+    read_abilities,
+    read_specifications,
+)
+from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.actions import CheckInventory, Equip, Gather, Look, Make, parse
+from textcraft_gym.envs.minetechtree.rules import (
+    NEEDS_FURNACE,
+    NEEDS_TABLE,
+    NOT_ENOUGH,
+    UNKNOWN_ACTION,
+    UNKNOWN_ITEM,
+)
+from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.spaces import AnyText
+
+NO_SKILL = "no_skill"
+SKILL_FAILED = "skill_failed"
+REASONS = (UNKNOWN_ACTION, UNKNOWN_ITEM, NOT_ENOUGH, NEEDS_TABLE, NEEDS_FURNACE, NO_SKILL, SKILL_FAILED)
+
+OPEN_ENDED = "open-ended"
+IMAGE_SIZE = (160, 256)
+
+_STATIONS = {"crafting_table": ("table", NEEDS_TABLE), "furnace": ("furnace", NEEDS_FURNACE)}
+
+
+class Skill(NamedTuple):
+    """What a skill policy is to do: ``mine`` or ``hunt`` so many of an item, by the names of Minecraft 1.11."""
+
+    verb: str
+    item: str
+    amount: int
+    tool: str
+
+
+SkillPolicy: TypeAlias = "Callable[[Skill, Mapping[str, Any]], Command | None]"
+"""Maps a skill and MineDojo's observation to the next action of eight numbers, or to None to give up."""
+
+Simulator: TypeAlias = Callable[..., Any]
+"""``minedojo.make``: takes a task id and ``image_size``, gives an environment of the old Gym."""
+
+
+class MineDojoEnv(gym.Env[str, str]):
+    """The real game through MineDojo, played with the text actions of ``MineTechTree-v0``.
+
+    It needs MineDojo itself, Java 8 and a display or a virtual one; none of that comes with this package, and this
+    environment has not been played on the real simulator: its tests use a stand-in that was written from the spaces
+    that MineDojo 0.1 declares. What it sends and reads is in ``commands.py``.
+
+    **Actions** (as in ``MineTechTree-v0``; names are those of Minecraft 1.16, and every wood is one wood):
+
+    - ``craft {n} {item}``, ``smelt {n} {item}``: done by the simulator's own command, again and again until there are
+      so many more. A table or furnace that is held is placed first where none is near. What is said after ``using`` is
+      not read: the simulator takes what it finds.
+    - ``mine {n} {item}``, ``hunt {n} {item}``: handed to the skill policy until there are so many more, it gives up, or
+      it
+      has used its ticks.
+    - ``equip {item}``, ``place {item}``: done by the simulator's command.
+    - ``inventory``, ``look``.
+
+    **Observation**: text, with the answers of ``MineTechTree-v0``; what the simulator sees is in ``observation``.
+
+    **Reward**: 1 for obtaining the goal, else 0.
+
+    **Episode end**: terminates when each goal was obtained (and is worn, for armour and shield, with
+    ``rules="vanilla"``), truncates when the ticks of the task are spent or the simulator ends. A step after that raises
+    ``gymnasium.error.ResetNeeded``. A tick is one step of the simulator. Registered with a limit of 200 actions.
+
+    **Info**: ``task``, ``task_id`` (MineDojo's, ``open-ended`` for what is no task of it), ``won``, ``ticks``,
+    ``ticks_left``; after an action that did nothing ``invalid_reason``, one of ``REASONS``.
+
+    **Reset options**: ``{"task": "diamond"}``, or several, as in ``MineTechTree-v0``.
+
+    Args:
+        split: As in ``MineTechTree-v0``.
+        rules: As in ``MineTechTree-v0``.
+        skills: The skill policy that mines and hunts; without one these actions fail and say so.
+        skill_ticks: The most ticks that it has for one action.
+        simulator: What makes the simulator, by default ``minedojo.make``.
+        image_size: Height and width of what the simulator draws.
+        render_mode: ``ansi`` renders the last action and its answer.
+
+    Raises:
+        MineDojoMissing: If MineDojo is not installed, or cannot be imported; the message says what to install.
+        UnknownName: For a split, task or kind of rules that does not exist; it lists what does.
+
+    **Ids**: ``MineDojo-v0``.
+
+    **Source**: Fan et al., MineDojo: Building Open-Ended Embodied Agents with Internet-Scale Knowledge, 2022.
+
+    **Versions**: v0.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(
+        self,
+        split: str = "core71",
+        *,
+        rules: Literal["vanilla", "deps"] = "vanilla",
+        skills: SkillPolicy | None = None,
+        skill_ticks: int = 3000,
+        simulator: Simulator | None = None,
+        image_size: tuple[int, int] = IMAGE_SIZE,
+        render_mode: str | None = None,
+    ) -> None:
+        if rules not in RULES:
+            raise UnknownName("rules", rules, RULES)
+        self.tasks = split_tasks(split, rules)
+        self.rules = rules
+        self.skills = skills
+        self.skill_ticks = skill_ticks
+        self.image_size = image_size
+        self.render_mode = render_mode
+        self.observation_space = AnyText()
+        self.action_space = AnyText()
+        self.observation: Any = None
+        self._make = simulator or _minedojo_make()
+        self._abilities = read_abilities()
+        self._simulator: Any = None
+        self._over = True
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
+        super().reset(seed=seed)
+        word = int(self.np_random.bit_generator.random_raw())
+        self.task = self._chosen(options or {}) or self.tasks[word % len(self.tasks)]
+        self.close()
+        self._simulator = self._make(self._task_id, image_size=self.image_size, seed=word % (1 << 31))
+        self.observation = self._simulator.reset()
+        self._ticks = 0
+        self._ended = self._over = False
+        self._obtained: set[str] = set()
+        self._said = f"{self._look()}\n\nGoal: obtain {text.goals(self.task.aims)}."
+        return self._said, self._info()
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play one action, which may take many steps of the simulator."""
+        if self._over:
+            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
+        said, reason = self._play(action)
+        won = self._is_won()
+        truncated = not won and (self._ended or self._ticks >= self.task.ticks)
+        self._over = won or truncated
+        self._said = f"> {action}\n{said}"
+        info = self._info()
+        if reason:
+            info["invalid_reason"] = reason
+        return said, 1.0 if won else 0.0, won, truncated, info
+
+    def render(self) -> str | None:
+        """Return the last action and its answer, or the text of the reset."""
+        return self._said if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """End the game."""
+        if self._simulator is not None:
+            self._simulator.close()
+            self._simulator = None
+
+    @property
+    def _task_id(self) -> str:
+        """Of several goals, or one that MineDojo has no task for, it plays the open-ended one."""
+        ids = [task_id(aim.item) for aim in self.task.aims]
+        return ids[0] if len(ids) == 1 and ids[0] in read_specifications() else OPEN_ENDED
+
+    def _chosen(self, options: dict[str, Any]) -> Task | None:
+        for key in options:
+            if key != "task":
+                raise UnknownName("reset option", key, ["task"])
+        return find_task(options["task"], self.rules) if "task" in options else None
+
+    def _play(self, said: str) -> tuple[str, str]:
+        """Return the answer to an action, and why nothing happened, or an empty string."""
+        action = parse(said)
+        if isinstance(action, Make):
+            return self._made(action)
+        if isinstance(action, Gather):
+            return self._gathered(action)
+        if isinstance(action, Equip):
+            return self._put("equip", action.item)
+        if isinstance(action, Look):
+            return self._look(), ""
+        if isinstance(action, CheckInventory):
+            return _inventory(held(self.observation)), ""
+        if said.strip().startswith("place "):
+            return self._put("place", said.strip().removeprefix("place "))
+        return text.unknown(said), UNKNOWN_ACTION
+
+    def _made(self, action: Make) -> tuple[str, str]:
+        item, refused = old_name(action.item.replace(" ", "_")), text.could_not(action.verb, action.item)
+        number = self._abilities.number(item)
+        if number is None:
+            return f"{refused}: MineDojo does not make it", UNKNOWN_ITEM
+        is_smelted = item in self._abilities.in_furnace
+        station = "furnace" if is_smelted else "crafting_table" if item in self._abilities.at_table else ""
+        if station and not self._stands(station):
+            return f"{refused}: requires {station.replace('_', ' ')}", _STATIONS[station][1]
+        before = self._count(item)
+        while (now := self._count(item)) < before + action.amount and not self._is_over():
+            self._send(command("craft", makes=number))
+            if self._count(item) <= now:
+                return f"{refused}: ingredients or fuel are missing", NOT_ENOUGH
+        return text.done(action.verb, {action.item: self._count(item) - before}), ""
+
+    def _gathered(self, action: Gather) -> tuple[str, str]:
+        item, refused = old_name(action.item.replace(" ", "_")), text.could_not(action.verb, action.item)
+        if self.skills is None:
+            return f"{refused}: no skill policy was given (gym.make(..., skills=...))", NO_SKILL
+        skill = Skill(action.verb, item, action.amount, old_name(action.tool.replace(" ", "_")))
+        before, began = self._count(item), self._ticks
+        while self._count(item) < before + action.amount and not self._is_over():
+            next_command = self.skills(skill, self.observation)
+            if next_command is None or self._ticks - began >= self.skill_ticks:
+                return f"{refused}: the skill got {self._count(item) - before} of {action.amount}", SKILL_FAILED
+            self._send(next_command)
+        return text.done(action.verb, {action.item: self._count(item) - before}), ""
+
+    def _put(self, verb: str, name: str) -> tuple[str, str]:
+        place = place_of(self.observation, old_name(name.replace(" ", "_")))
+        if place is None:
+            return f"{text.could_not(verb, name)}: requires 1 {name[: text.ECHO_LENGTH]}", NOT_ENOUGH
+        self._send(command(verb, place=place))
+        return (text.equipped(name) if verb == "equip" else f"Placed {name}"), ""
+
+    def _stands(self, station: str) -> bool:
+        """Return whether a station is near, after placing one that is held."""
+        near, _ = _STATIONS[station]
+        if not is_near(self.observation, near):
+            place = place_of(self.observation, station)
+            if place is not None:
+                self._send(command("place", place=place))
+        return is_near(self.observation, near)
+
+    def _send(self, one: Command) -> None:
+        self.observation, _, done, _ = self._simulator.step(one)
+        self._ticks += 1
+        self._ended = self._ended or bool(done)
+        inventory, on = held(self.observation), worn(self.observation)
+        for aim in self.task.aims:
+            name = old_name(aim.item)
+            if name in on or (name in inventory and not aim.worn):
+                self._obtained.add(aim.item)
+
+    def _is_over(self) -> bool:
+        return self._ended or self._ticks >= self.task.ticks
+
+    def _is_won(self) -> bool:
+        return all(aim.item in self._obtained for aim in self.task.aims)
+
+    def _count(self, item: str) -> int:
+        return held(self.observation).get(item, 0)
+
+    def _look(self) -> str:
+        near = [name.replace("_", " ") for name, (key, _) in _STATIONS.items() if is_near(self.observation, key)]
+        return f"Near: {', '.join(near) or 'nothing to work at'}.\nTicks left: {self.task.ticks - self._ticks}."
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "task": self.task.id,
+            "task_id": self._task_id,
+            "won": self._is_won(),
+            "ticks": self._ticks,
+            "ticks_left": self.task.ticks - self._ticks,
+        }
+
+
+def _inventory(holding: Mapping[str, int]) -> str:
+    named = ", ".join(f"{count} {item.replace('_', ' ')}" for item, count in holding.items())
+    return f"Inventory: {named}" if named else text.EMPTY_HANDED
+
+
+def _minedojo_make() -> Simulator:
+    try:
+        make: Simulator = import_module("minedojo").make
+    except ImportError as error:
+        raise MineDojoMissing(
+            f"MineDojo's simulator cannot be imported ({error}). It needs Java 8 and, in an environment of its own, "
+            "the old Gym: pip install 'setuptools<66' 'wheel<0.39' && pip install --no-build-isolation gym==0.21.0 && "
+            "pip install minedojo; see https://docs.minedojo.org. The task specifications alone need no simulator: "
+            f"{HOW_TO_INSTALL}"
+        ) from error
+    return make

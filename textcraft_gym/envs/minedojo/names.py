@@ -1,0 +1,63 @@
+"""What MineDojo calls things: it plays Minecraft 1.11, whose ids differ from those of 1.16.
+
+Between the two lies "The Flattening" of Minecraft 1.13, which gave each variant of a block an id of its own. So the way
+back is many to one: every wood's planks are ``planks``.
+"""
+
+from __future__ import annotations
+
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
+
+WOODS = ("dark_oak", "oak", "birch", "spruce", "acacia", "jungle")
+
+_OF_WOOD = {
+    "log": "log",
+    "planks": "planks",
+    "slab": "wooden_slab",
+    "pressure_plate": "wooden_pressure_plate",
+    "button": "wooden_button",
+    "trapdoor": "trapdoor",
+    "sign": "sign",
+}
+"""What has one id for all woods."""
+
+_RENAMED = {
+    "oak_fence": "fence",
+    "oak_fence_gate": "fence_gate",
+    "oak_boat": "boat",
+    "oak_door": "wooden_door",
+    "acacia_log": "log2",
+    "dark_oak_log": "log2",
+    "cobblestone_stairs": "stone_stairs",
+    "cobblestone_slab": "stone_slab",
+    "smooth_stone_slab": "stone_slab",
+    "stone_bricks": "stonebrick",
+    "white_wool": "wool",
+    "white_carpet": "carpet",
+    "white_bed": "bed",
+    "charcoal": "coal",
+    "nether_quartz_ore": "quartz_ore",
+}
+
+_MATERIALS = ("wooden", "stone", "iron", "golden", "diamond", "leather")
+_EQUIPMENT = ("pickaxe", "axe", "hoe", "sword", "shovel", "boots", "chestplate", "helmet", "leggings")
+
+
+def old_name(item: str) -> str:
+    """Return what Minecraft 1.11 calls an item of 1.16, with or without its namespace: ``wooden_door``."""
+    name = item.removeprefix(DEFAULT_NAMESPACE)
+    if name in _RENAMED:
+        return _RENAMED[name]
+    for wood in WOODS:
+        if name.startswith(f"{wood}_"):
+            return _OF_WOOD.get(name.removeprefix(f"{wood}_"), name)
+    return name
+
+
+def task_id(item: str) -> str:
+    """Return the id that MineDojo's task of obtaining an item has; not for every item there is such a task."""
+    name = old_name(item)
+    material, _, kind = name.partition("_")
+    if material in _MATERIALS and kind in _EQUIPMENT:
+        return f"techtree_from_barehand_to_{name}"
+    return f"harvest_1_{name}"

@@ -1,0 +1,113 @@
+"""What a player can say, parsed without knowing any recipe. See ``text`` for the answers."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+MAX_COUNT = 999_999
+
+_MEMOISED_LENGTH = 200
+_COUNTED = re.compile("([0-9]+) (.+)")
+_PREPOSITION = {"mine": "with", "hunt": "", "craft": "using", "smelt": "using"}
+
+
+class Gather(NamedTuple):
+    """Mine or hunt ``amount`` of an item, with a tool or, where none is named, with the best that is held."""
+
+    verb: str
+    item: str
+    amount: int
+    tool: str = ""
+
+
+class Make(NamedTuple):
+    """Craft or smelt ``amount`` of an item from counted ingredients, None where none are said."""
+
+    verb: str
+    item: str
+    amount: int
+    using: tuple[tuple[str, int], ...] | None = None
+
+
+class Equip(NamedTuple):
+    """Wear an item, or take it in hand."""
+
+    item: str
+
+
+class Look(NamedTuple):
+    """Look around."""
+
+
+class CheckInventory(NamedTuple):
+    """Look at what is held."""
+
+
+class WrongItem(NamedTuple):
+    """An ingredient that is not a count and a name."""
+
+    said: str
+
+
+class Unknown(NamedTuple):
+    """Anything else."""
+
+    said: str
+
+
+Action: TypeAlias = "Gather | Make | Equip | Look | CheckInventory | WrongItem | Unknown"
+
+
+def parse(action: str) -> Action:
+    """Read one action. Any string will do."""
+    return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _parse(action)
+
+
+def _parse(action: str) -> Action:
+    said = action.strip()
+    verb, _, rest = said.partition(" ")
+    if said in ("inventory", "look"):
+        return Look() if said == "look" else CheckInventory()
+    if "\n" in said or not rest:
+        return Unknown(said)
+    if verb == "equip":
+        return Equip(_name(rest))
+    if verb not in _PREPOSITION:
+        return Unknown(said)
+    wanted, preposition, by = rest, "", ""
+    if _PREPOSITION[verb]:
+        wanted, preposition, by = rest.partition(f" {_PREPOSITION[verb]} ")
+    counted = _COUNTED.fullmatch(wanted)
+    count = _count(counted[1]) if counted else 0
+    if not counted or not count:
+        return Unknown(said)
+    if verb in ("mine", "hunt"):
+        return Gather(verb, _name(counted[2]), count, _name(by))
+    return _make(verb, _name(counted[2]), count, by) if preposition else Make(verb, _name(counted[2]), count)
+
+
+def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
+    using: list[tuple[str, int]] = []
+    for part in map(str.strip, by.split(",")):
+        counted = _COUNTED.fullmatch(part)
+        amount = _count(counted[1]) if counted else 0
+        if not counted or not amount:
+            return WrongItem(part)
+        using.append((_name(counted[2]), amount))
+    return Make(verb, item, count, tuple(using))
+
+
+def _name(said: str) -> str:
+    """An id is as good as a name: ``minecraft:oak_log`` is ``oak log``."""
+    return said.strip().removeprefix("minecraft:").replace("_", " ")
+
+
+def _count(digits: str) -> int:
+    """Return the number, or 0 if it is not in 1..999999; thousands of digits cost nothing."""
+    digits = digits.lstrip("0")
+    return int(digits) if len(digits) <= len(str(MAX_COUNT)) and digits else 0
+
+
+_memoised = lru_cache(maxsize=1 << 13)(_parse)

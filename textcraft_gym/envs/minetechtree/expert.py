@@ -1,0 +1,232 @@
+"""The expert: knows the whole world, and plans from whatever is held.
+
+From an empty inventory its plan has the fewest actions: one for each skill that the goal cannot do without, and one to
+equip. Where that holds for several woods, it takes the one that is done first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.facts import FURNACE, SOURCE_OF, TABLE, WOODS, Source
+from textcraft_gym.envs.minetechtree.rules import apply, best_tool, tier, tools_for
+from textcraft_gym.envs.minetechtree.state import Game, State, is_won
+from textcraft_gym.envs.minetechtree.techtree import Offer, Technique, tech_tree
+
+Skills = frozenset[str]
+
+
+class Way(NamedTuple):
+    """How an item is come by: from a source or by a technique, and all the skills that this takes.
+
+    Attributes:
+        skills: The items that must be come by, this one among them.
+        how: Where it is from, or how it is made.
+        chosen: The member that fills each slot of a technique.
+        tool: What must be held for it, empty for nothing.
+        fuel: What burns for it, empty for nothing.
+    """
+
+    skills: Skills
+    how: Source | Technique
+    chosen: tuple[str, ...] = ()
+    tool: str = ""
+    fuel: str = ""
+
+
+class Step(NamedTuple):
+    """An action of a plan: get ``amount`` of an item, from ``using`` or with a tool."""
+
+    item: str
+    amount: int
+    using: Offer = ()
+    tool: str = ""
+
+
+def expert_plan(game: Game, state: State) -> list[str]:
+    """Return a plan that wins, or an empty list where there is none: no time, say, or nothing left to do."""
+    if is_won(game, state):
+        return []
+    plans = (_plan(game, state, wood) for wood in WOODS if _grows(game, wood))
+    timed = [(len(plan), ticks, plan) for plan in plans for ticks in _ticks(game, state, plan)]
+    return min(timed, default=(0, 0, []))[2]
+
+
+@cache
+def ways(wood: str) -> Mapping[str, Way]:
+    """Return how each item is come by with the fewest skills, of woods that will do as well by the one given.
+
+    A least fixpoint: a way gets better until none does. What a way takes has fewer skills than it has itself; in the
+    order of the result, most skills first, an item comes before all that it takes.
+    """
+    found: dict[str, Way] = {}
+    candidates = sorted(_candidates(), key=lambda one: not one[0].startswith(f"minecraft:{wood}_"))
+    changed = True
+    while changed:
+        changed = False
+        for item, technique in candidates:
+            way = _made(found, technique, wood) if technique else _gathered(found, item, SOURCE_OF[item])
+            if way and (item not in found or len(way.skills) < len(found[item].skills)):
+                found[item] = way
+                changed = True
+    return dict(sorted(found.items(), key=lambda one: (-len(one[1].skills), one[0])))
+
+
+def fewest_skills(items: Iterable[str]) -> int:
+    """Return how many skills it takes at the least to come by all items."""
+    wanted = list(items)
+    return min(len(frozenset().union(*(ways(wood)[item].skills for item in wanted))) for wood in WOODS)
+
+
+def _grows(game: Game, wood: str) -> bool:
+    return any(place.source.gives == (f"minecraft:{wood}_log",) for place in game.world.places)
+
+
+def _candidates() -> Iterator[tuple[str, Technique | None]]:
+    tree = tech_tree()
+    yield from ((item, None) for item in SOURCE_OF)
+    for techniques in (*tree.crafts.values(), *tree.smelts.values()):
+        yield from ((technique.item, technique) for technique in techniques)
+
+
+def _gathered(found: Mapping[str, Way], item: str, source: Source) -> Way | None:
+    if not source.level:
+        return Way(frozenset({item}), source)
+    tool, skills = _least(found, tools_for(source), frozenset())
+    return Way(skills | {item}, source, tool=tool) if tool else None
+
+
+def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | None:
+    """Choose what fills each slot, one after the other, so that as few skills as can be come in."""
+    needs = [slot.members for slot in technique.slots]
+    station = FURNACE if technique.verb == "smelt" else TABLE if technique.at_table else ""
+    needs += [(station,)] if station else []
+    needs += [(f"minecraft:{wood}_planks", *tech_tree().fuels)] if technique.verb == "smelt" else []
+    chosen: list[str] = []
+    skills: Skills = frozenset()
+    for members in needs:
+        one, skills = _least(found, members, skills, wood)
+        if not one:
+            return None
+        chosen.append(one)
+    if technique.item in skills:
+        return None
+    filling = tuple(chosen[: len(technique.slots)])
+    fuel = chosen[-1] if technique.verb == "smelt" else ""
+    return Way(skills | {technique.item}, technique, filling, station, fuel)
+
+
+def _least(found: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = "") -> tuple[str, Skills]:
+    """Return the member that adds the fewest skills, of several one of the wood, and the skills with it."""
+    known = [one for one in members if one in found]
+    if not known:
+        return "", skills
+    best = min(known, key=lambda one: (len(skills | found[one].skills), not one.startswith(f"minecraft:{wood}_")))
+    return best, skills | found[best].skills
+
+
+def _plan(game: Game, state: State, wood: str) -> list[str]:
+    steps = _Bill(ways(wood), state, [aim.item for aim in game.aims if aim.item not in state.obtained]).steps()
+    worn = [aim.item for aim in game.aims if aim.worn and aim.item not in state.obtained]
+    return [_action(step) for step in steps] + [text.equip(item) for item in worn]
+
+
+def _action(step: Step) -> str:
+    source = SOURCE_OF.get(step.item)
+    if step.using or source is None:
+        return text.make("smelt" if step.tool == FURNACE else "craft", step.item, step.amount, step.using)
+    return text.hunt(step.item, step.amount) if source.verb == "hunt" else text.mine(step.item, step.amount, step.tool)
+
+
+def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
+    """Yield how long a plan takes, or nothing where it does not win in time."""
+    for action in plan:
+        turn = apply(game, state, action)
+        if turn.reason:
+            return
+        state = turn.state
+    if is_won(game, state):
+        yield state.ticks
+
+
+class _Bill:
+    """What is needed in all, worked out from the goals down: what takes more skills comes before what it takes.
+
+    Args:
+        way_of: How each item is come by.
+        state: What is held.
+        goals: The items that must be held once.
+    """
+
+    def __init__(self, way_of: Mapping[str, Way], state: State, goals: Iterable[str]) -> None:
+        self.way_of = way_of
+        self.held = state.inventory
+        self.used: dict[str, int] = {}
+        self.kept = set(goals)
+        self.planned: Skills = frozenset().union(*(way_of[goal].skills for goal in self.kept))
+
+    def steps(self) -> list[Step]:
+        """Return the steps in the order in which they can be done."""
+        steps: list[Step] = []
+        for item in self.way_of:
+            short = max(self.used.get(item, 0), item in self.kept) - self.held.get(item, 0)
+            if short > 0:
+                steps.append(self._step(item, short))
+        return [step for step in reversed(steps) if step is _largest(steps, step)]
+
+    def _step(self, item: str, short: int) -> Step:
+        way = self.way_of[item]
+        technique = way.how
+        if isinstance(technique, Source):
+            return Step(item, short, tool=self._tool(way, technique))
+        times = -(-short // technique.makes)
+        using = [
+            (self._take(slot.members, chosen, times * slot.amount), times * slot.amount)
+            for slot, chosen in zip(technique.slots, way.chosen, strict=True)
+        ]
+        if way.fuel:
+            using.append(self._burn(way.fuel, times))
+        if way.tool:
+            self.kept.add(way.tool)
+        return Step(item, times * technique.makes, tuple(using), way.tool)
+
+    def _tool(self, way: Way, source: Source) -> str:
+        """Return the best that is held, or else the one to make."""
+        if not source.level:
+            return best_tool(source, self.held)
+        best = best_tool(source, self.held)
+        if tier(source, best).level < source.level:
+            best = way.tool
+        self.kept.add(best)
+        return best
+
+    def _take(self, members: Iterable[str], chosen: str, amount: int) -> str:
+        """Use an item up: the one that the way chooses, or in its place one that is held for nothing else."""
+        if not self._has(chosen, amount):
+            chosen = next((one for one in members if self._can_spare(one, amount)), chosen)
+        self.used[chosen] = self.used.get(chosen, 0) + amount
+        return chosen
+
+    def _burn(self, fuel: str, count: int) -> tuple[str, int]:
+        needed = {one: -(-10 * count // tenths) for one, tenths in tech_tree().fuels.items()}
+        if not self._has(fuel, needed[fuel]):
+            fuel = next((one for one, amount in needed.items() if self._can_spare(one, amount)), fuel)
+        self.used[fuel] = self.used.get(fuel, 0) + needed[fuel]
+        return fuel, needed[fuel]
+
+    def _has(self, item: str, amount: int) -> bool:
+        return self.held.get(item, 0) - self.used.get(item, 0) >= amount
+
+    def _can_spare(self, item: str, amount: int) -> bool:
+        return item not in self.planned and self._has(item, amount)
+
+
+def _largest(steps: Iterable[Step], step: Step) -> Step:
+    """Return the step that hunts most of the same kind of animal: it does for all. What is not hunted is on its own."""
+    source = SOURCE_OF.get(step.item)
+    if step.using or source is None or source.verb != "hunt":
+        return step
+    return max((one for one in steps if SOURCE_OF.get(one.item) is source), key=lambda one: one.amount)

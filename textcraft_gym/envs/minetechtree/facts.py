@@ -1,0 +1,138 @@
+"""What the recipes do not say: where things come from, which tool gets them, what burns, how long it takes.
+
+Facts of Minecraft: Java Edition 1.16, as the Minecraft Wiki gives them: the least tool and the hardness of a block
+under "Breaking", the speed of a tool under "Tiers", the health and drops of an animal on its page, burning times under
+"Smelting", walking speed under "Walking". They are complete for the tasks of DEPS (Wang et al. 2023, appendix), not for
+the game: no gold, no redstone, no sand. What the game leaves to chance is fixed: an animal drops one of each.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
+
+TICKS_A_STEP = 5
+"""4.3 blocks a second at 20 ticks a second."""
+
+TICKS_A_CRAFT = 1
+TICKS_A_SMELT = 10
+"""Not the game's 200: in MineDojo, where DEPS plays, an item is smelted by a command that takes a few ticks."""
+
+TICKS_A_HIT = 10
+"""How long an animal that was hit cannot be hurt again; a bare hand takes one point of health."""
+
+TICKS_A_HARDNESS = 30
+"""1.5 seconds for each point of hardness, divided by the speed of the tool."""
+
+
+class Tier(NamedTuple):
+    """What tools of a material can do: ``level`` says which blocks yield to them, ``speed`` how fast."""
+
+    level: int
+    speed: int
+
+
+BARE_HANDED = Tier(0, 1)
+
+TIERS = {
+    "wooden": Tier(1, 2),
+    "golden": Tier(1, 12),
+    "stone": Tier(2, 4),
+    "iron": Tier(3, 6),
+    "diamond": Tier(4, 8),
+    "netherite": Tier(5, 9),
+}
+
+
+class Source(NamedTuple):
+    """Something in the world that items come from.
+
+    Attributes:
+        name: How the player sees it, ``oak trees``.
+        verb: ``mine`` or ``hunt``.
+        gives: The items, one of each at a time.
+        effort: The hardness of a block, or the health of an animal.
+        tool: The kind of tool that is made for it, empty for none.
+        level: The least level of such a tool; 0 where a bare hand will do.
+    """
+
+    name: str
+    verb: str
+    gives: tuple[str, ...]
+    effort: float
+    tool: str = ""
+    level: int = 0
+
+
+def _ids(*names: str) -> tuple[str, ...]:
+    return tuple(DEFAULT_NAMESPACE + name for name in names)
+
+
+WOODS = ("oak", "birch", "spruce", "acacia", "jungle", "dark_oak")
+
+TREES = tuple(Source(f"{wood.replace('_', ' ')} trees", "mine", _ids(f"{wood}_log"), 2.0, "axe") for wood in WOODS)
+
+ANIMALS = (
+    Source("cows", "hunt", _ids("beef", "leather"), 10),
+    Source("sheep", "hunt", _ids("mutton", "white_wool"), 8),
+    Source("pigs", "hunt", _ids("porkchop"), 10),
+)
+
+STONE = Source("stone", "mine", _ids("cobblestone"), 1.5, "pickaxe", 1)
+
+ORES = (
+    Source("coal ore", "mine", _ids("coal"), 3.0, "pickaxe", 1),
+    Source("iron ore", "mine", _ids("iron_ore"), 3.0, "pickaxe", 2),
+    Source("nether quartz ore", "mine", _ids("quartz"), 3.0, "pickaxe", 1),
+    Source("diamond ore", "mine", _ids("diamond"), 3.0, "pickaxe", 3),
+)
+
+SOURCES = {source.name: source for source in (*TREES, *ANIMALS, STONE, *ORES)}
+SOURCE_OF = {item: source for source in SOURCES.values() for item in source.gives}
+
+DEPTHS = {
+    "stone": (2, 5),
+    "coal ore": (8, 24),
+    "iron ore": (14, 40),
+    "nether quartz ore": (40, 60),
+    "diamond ore": (50, 59),
+}
+"""The least and the greatest depth below ground, in steps."""
+
+
+class Biome(NamedTuple):
+    """A landscape and what stands in it."""
+
+    name: str
+    holds: tuple[str, ...]
+
+
+HOME_BIOMES = (
+    Biome("forest", ("oak trees", "birch trees", "pigs")),
+    Biome("plains", ("cows", "sheep", "pigs")),
+)
+"""These two are in every world, so that each has all that the tasks need."""
+
+OTHER_BIOMES = (
+    Biome("taiga", ("spruce trees", "sheep")),
+    Biome("savanna", ("acacia trees", "cows", "sheep")),
+    Biome("jungle", ("jungle trees", "pigs")),
+    Biome("dark forest", ("dark oak trees", "cows")),
+)
+
+FUELS = {
+    "#minecraft:coals": 80,
+    "#minecraft:logs_that_burn": 15,
+    "#minecraft:planks": 15,
+    "minecraft:stick": 5,
+}
+"""What burns, and how many tenths of an item one of it smelts."""
+
+UNBURNABLE = "#minecraft:non_flammable_wood"
+
+TABLE = "minecraft:crafting_table"
+FURNACE = "minecraft:furnace"
+
+WORN = {"_helmet": "head", "_chestplate": "chest", "_leggings": "legs", "_boots": "feet", "shield": "off hand"}
+"""How the id of what is worn ends, and where; anything else is held in the hand."""

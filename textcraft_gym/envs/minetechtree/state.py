@@ -1,0 +1,92 @@
+"""A world and how far one has come in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from textcraft_gym.envs.minetechtree.facts import WORN, Source
+
+Inventory: TypeAlias = dict[str, int]
+"""Item ids and counts, in the order in which the items were first held. Never changed, always replaced."""
+
+
+class Point(NamedTuple):
+    """Steps to the east, to the south and down."""
+
+    east: int
+    south: int
+    down: int = 0
+
+    def distance(self, other: Point) -> int:
+        """Return how many steps lie between."""
+        return abs(self.east - other.east) + abs(self.south - other.south) + abs(self.down - other.down)
+
+
+class Place(NamedTuple):
+    """Where a source is."""
+
+    source: Source
+    at: Point
+
+
+class World(NamedTuple):
+    """What lies where. Nothing in it runs out, so that it never changes.
+
+    Attributes:
+        places: Of each source, at least one.
+        centres: The middle of each biome.
+    """
+
+    places: tuple[Place, ...]
+    centres: tuple[tuple[str, Point], ...]
+
+    def biome(self, at: Point) -> str:
+        """Return the biome at a point, or above it: the one whose middle is nearest."""
+        above = Point(at.east, at.south)
+        return min(self.centres, key=lambda centre: centre[1].distance(above))[0]
+
+
+class Aim(NamedTuple):
+    """An item to obtain; ``worn`` if it counts only once it is equipped."""
+
+    item: str
+    worn: bool = False
+
+
+class Game(NamedTuple):
+    """What one episode is played in: the world, what is aimed at, and how many ticks there are."""
+
+    world: World
+    aims: tuple[Aim, ...]
+    limit: int
+
+
+class State(NamedTuple):
+    """How far one has come.
+
+    Attributes:
+        inventory: What is held, worn things among it.
+        equipped: What is worn or in hand, by where.
+        at: Where the player stands.
+        ticks: How many have passed.
+        obtained: The items aimed at that were obtained, whether or not they are still held.
+    """
+
+    inventory: Inventory
+    equipped: dict[str, str]
+    at: Point
+    ticks: int
+    obtained: frozenset[str]
+
+
+FIRST = State({}, {}, Point(0, 0), 0, frozenset())
+
+
+def slot(item: str) -> str:
+    """Return where an item goes when it is equipped."""
+    return next((place for ending, place in WORN.items() if item.endswith(ending)), "hand")
+
+
+def is_won(game: Game, state: State) -> bool:
+    """Return whether everything aimed at was obtained."""
+    return all(aim.item in state.obtained for aim in game.aims)

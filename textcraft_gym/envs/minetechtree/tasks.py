@@ -1,0 +1,184 @@
+"""The tasks of DEPS (Wang et al. 2023, appendix): 76 items of the tech tree in eight groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from textcraft_gym.envs.minedojo.names import task_id
+from textcraft_gym.envs.minedojo.specifications import MineDojoMissing, Specification, specification
+from textcraft_gym.envs.minetechtree.expert import fewest_skills
+from textcraft_gym.envs.minetechtree.state import Aim
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
+
+RULES = ("vanilla", "deps")
+JOIN = "+"
+EQUIP_GROUP = "MT5"
+
+TICKS = {"MT1": 3000, "MT2": 3000, "MT3": 6000, "MT4": 3000, "MT5": 6000, "MT6": 6000, "MT7": 6000, "MT8": 12000}
+"""The paper's limit of each group."""
+
+SPLITS = ("core71", *TICKS, "all")
+
+# The paper's Required Skills, and the items that take so many, each group in the paper's order.
+_TABLE: dict[str, tuple[tuple[int, str], ...]] = {
+    "MT1": (
+        (2, "oak_planks"),
+        (3, "stick oak_pressure_plate oak_button"),
+        (4, "oak_slab bowl chest oak_stairs oak_boat oak_trapdoor oak_door"),
+        (5, "oak_sign oak_fence oak_fence_gate"),
+    ),
+    "MT2": (
+        (3, "crafting_table"),
+        (5, "wooden_pickaxe wooden_axe wooden_hoe wooden_sword wooden_shovel"),
+        (7, "furnace stone_pickaxe stone_axe stone_hoe stone_sword stone_shovel"),
+    ),
+    "MT3": (
+        (5, "white_bed white_carpet"),
+        (6, "painting item_frame"),
+        (9, "cooked_porkchop cooked_beef cooked_mutton"),
+    ),
+    "MT4": (
+        (7, "cobblestone_stairs cobblestone_slab cobblestone_wall lever stone_button"),
+        (8, "coal"),
+        (9, "stone torch stone_pressure_plate stone_bricks"),
+        (10, "armor_stand quartz_block stone_brick_stairs"),
+    ),
+    "MT5": (
+        (5, "leather_boots leather_chestplate leather_helmet leather_leggings"),
+        (11, "shield iron_boots iron_chestplate iron_helmet iron_leggings"),
+    ),
+    "MT6": ((11, "bucket shears iron_pickaxe iron_axe iron_hoe iron_shovel iron_sword"),),
+    "MT7": (
+        (11, "iron_bars iron_nugget minecart cauldron iron_door iron_trapdoor tripwire_hook"),
+        (11, "heavy_weighted_pressure_plate rail"),
+        (12, "hopper furnace_minecart"),
+        (13, "chest_minecart"),
+        (14, "hopper_minecart"),
+    ),
+    "MT8": ((12, "diamond"),),
+}
+
+PAPER_NAMES = {
+    "wooden_slab": "oak_slab",
+    "wooden_door": "oak_door",
+    "stone_stairs": "cobblestone_stairs",
+    "stone_slab": "cobblestone_slab",
+}
+"""What the paper calls by the names of Minecraft 1.11; a task is found under either."""
+
+NOT_CORE = frozenset({"armor_stand", "quartz_block", "stone_bricks", "stone_brick_stairs", "stone_button"})
+"""The tasks of the list that are not among the 71 of the paper's results."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Obtain an item, or several.
+
+    Attributes:
+        id: The item, ``iron_pickaxe``, or several joined by ``+``.
+        group: ``MT1`` to ``MT8``; for several items, how many.
+        depth: The paper's Required Skills; for several items, the skills that they take together at the least.
+        ticks: How many ticks there are; for several items, those of the one that has most.
+        aims: What is to be obtained.
+    """
+
+    id: str
+    group: str
+    depth: int
+    ticks: int
+    aims: tuple[Aim, ...]
+
+    @property
+    def content(self) -> str:
+        """All that is to be done: the items, and which of them must be equipped."""
+        return "; ".join(f"equip {aim.item}" if aim.worn else f"obtain {aim.item}" for aim in self.aims)
+
+    @property
+    def required_skills(self) -> int:
+        """How many skills the task takes, as the paper counts; the same as its depth."""
+        return self.depth
+
+    @property
+    def optimal_length(self) -> int:
+        """The fewest actions that solve it: one a skill, and one for each item to be equipped."""
+        return fewest_skills(aim.item for aim in self.aims) + sum(aim.worn for aim in self.aims)
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What else a list of tasks shows: its ticks and, where MineDojo's files are installed, its id there."""
+        try:
+            known = self.specification() is not None
+        except MineDojoMissing:
+            return {"ticks": str(self.ticks)}
+        return {"ticks": str(self.ticks), "in MineDojo": task_id(self.aims[0].item) if known else ""}
+
+    def specification(self) -> Specification | None:
+        """Return MineDojo's prompt and guidance; None for what is no task there, as several items at once are not.
+
+        Raises:
+            MineDojoMissing: If MineDojo's files, or PyYAML, are not installed.
+        """
+        return specification(self.aims[0].item) if len(self.aims) == 1 else None
+
+
+def split_tasks(split: str, rules: str) -> tuple[Task, ...]:
+    """Return the tasks of ``core71``, of a group or of ``all``.
+
+    Raises:
+        UnknownName: If there is no such split.
+    """
+    if split not in SPLITS:
+        raise UnknownName("split", split, SPLITS)
+    tasks = all_tasks(rules).values()
+    if split == "core71":
+        return tuple(task for task in tasks if task.id not in NOT_CORE)
+    return tuple(task for task in tasks if split in ("all", task.group))
+
+
+def find_task(name: object, rules: str) -> Task:
+    """Return the task of an item, by its name here or in the paper, or of several: a list, or names joined by ``+``.
+
+    Raises:
+        UnknownName: If there is no such task.
+        ValueError: If there are no names, or one stands there twice.
+    """
+    names: Sequence[object] = (
+        name.split(JOIN) if isinstance(name, str) else name if isinstance(name, Sequence) else [name]
+    )
+    parts = [_one(part, rules) for part in names]
+    if len(parts) == 1:
+        return parts[0]
+    ids = [part.id for part in parts]
+    if not ids or len(set(ids)) < len(ids):
+        raise ValueError(f"expected the names of different tasks, got {name!r}")
+    aims = tuple(aim for part in parts for aim in part.aims)
+    skills = fewest_skills(aim.item for aim in aims)
+    return Task(JOIN.join(ids), f"{len(parts)} goals", skills, max(part.ticks for part in parts), aims)
+
+
+@lru_cache(maxsize=len(RULES))
+def all_tasks(rules: str) -> dict[str, Task]:
+    """Return the 76 tasks by id."""
+    return {
+        name: Task(name, group, skills, TICKS[group], (_aim(name, group, rules),))
+        for group, rows in _TABLE.items()
+        for skills, names in rows
+        for name in names.split()
+    }
+
+
+def _aim(name: str, group: str, rules: str) -> Aim:
+    """DEPS counts what is worn when it is held."""
+    return Aim(DEFAULT_NAMESPACE + name, worn=group == EQUIP_GROUP and rules == "vanilla")
+
+
+def _one(name: object, rules: str) -> Task:
+    tasks = all_tasks(rules)
+    plain = str(name).removeprefix(DEFAULT_NAMESPACE)
+    id = PAPER_NAMES.get(plain, plain)
+    if not isinstance(name, str) or id not in tasks:
+        raise UnknownName("task", name, list(tasks))
+    return tasks[id]

@@ -1,0 +1,145 @@
+"""What makes what: crafting and smelting as the recipe JSON has them, nothing left out.
+
+Unlike a recipe book (``recipes.book``) this keeps recipes that go round, iron ingots from nuggets and back: in a world
+where things come from somewhere they do no harm.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias
+
+from textcraft_gym.envs.minetechtree.facts import FUELS, UNBURNABLE
+from textcraft_gym.recipes.book import name_of_ingredient, tag_items
+from textcraft_gym.recipes.pack import Pack, PackFile, read_pack
+from textcraft_gym.recipes.recipe import Ingredient, name_of, parse_recipe, parse_reference
+
+SMELTING = "minecraft:smelting"
+
+Offer: TypeAlias = tuple[tuple[str, int], ...]
+"""Items and how many of each."""
+
+
+class Slot(NamedTuple):
+    """What a recipe takes: ``amount`` of one kind or of a mix of ``members``. ``name`` is how a player reads it."""
+
+    members: tuple[str, ...]
+    amount: int
+    name: str
+
+
+class Technique(NamedTuple):
+    """A recipe: ``slots`` make ``makes`` of the item.
+
+    Attributes:
+        item: What is made.
+        makes: How many of it.
+        slots: What it takes.
+        verb: ``craft`` or ``smelt``.
+        at_table: Whether a crafting table is needed.
+    """
+
+    item: str
+    makes: int
+    slots: tuple[Slot, ...]
+    verb: str
+    at_table: bool = False
+
+
+class TechTree(NamedTuple):
+    """All techniques of a version of the game.
+
+    Attributes:
+        crafts: By item, in the order of their ids.
+        smelts: By item, likewise.
+        names: What a player reads for each item that takes part in one.
+        ids: The item behind each name.
+        fuels: How many tenths of an item one of it smelts.
+    """
+
+    crafts: dict[str, tuple[Technique, ...]]
+    smelts: dict[str, tuple[Technique, ...]]
+    names: dict[str, str]
+    ids: dict[str, str]
+    fuels: dict[str, int]
+
+    def of(self, verb: str, item: str) -> tuple[Technique, ...]:
+        """Return the ways to craft, or to smelt, an item."""
+        return (self.crafts if verb == "craft" else self.smelts).get(item, ())
+
+
+@cache
+def tech_tree() -> TechTree:
+    """Return the tech tree of the bundled recipes."""
+    pack = read_pack()
+    found: dict[str, dict[str, tuple[Technique, ...]]] = {"craft": {}, "smelt": {}}
+    items: set[str] = set()
+    for id, entry in pack.recipes.items():
+        technique = _craft(pack, id, entry) or _smelt(pack, entry)
+        if technique:
+            of_verb = found[technique.verb]
+            of_verb[technique.item] = (*of_verb.get(technique.item, ()), technique)
+            items.update((technique.item,), *(slot.members for slot in technique.slots))
+    names = {item: name_of(item) for item in sorted(items)}
+    return TechTree(found["craft"], found["smelt"], names, {name: item for item, name in names.items()}, _fuels(pack))
+
+
+def fills(offer: Offer, slots: tuple[Slot, ...], times: int) -> bool:
+    """Tell whether an offer, all of it, is just what ``times`` crafts take.
+
+    It is, if the amounts add up and no set of slots takes more than is offered of what may go into them (Hall 1935).
+    """
+    if sum(amount for _, amount in offer) != times * sum(slot.amount for slot in slots):
+        return False
+    for size in range(1, len(slots) + 1):
+        for some in combinations(slots, size):
+            members = {member for slot in some for member in slot.members}
+            offered = sum(amount for item, amount in offer if item in members)
+            if offered < times * sum(slot.amount for slot in some):
+                return False
+    return True
+
+
+def _craft(pack: Pack, id: str, entry: PackFile) -> Technique | None:
+    recipe = parse_recipe(id, entry.file, entry.data)
+    if recipe is None:
+        return None
+    slots = tuple(_slot(pack, entry.file, ingredient, amount) for ingredient, amount in recipe.slots)
+    return Technique(recipe.output, recipe.makes, slots, "craft", _needs_table(entry.data))
+
+
+def _smelt(pack: Pack, entry: PackFile) -> Technique | None:
+    if entry.data["type"] != SMELTING:
+        return None
+    wanted = entry.data["ingredient"]
+    references = tuple(_reference(entry.file, one) for one in (wanted if isinstance(wanted, list) else [wanted]))
+    item = parse_reference(entry.file, entry.data["result"], tags=False)
+    return Technique(item, 1, (_slot(pack, entry.file, references, 1),), "smelt")
+
+
+def _needs_table(data: dict[str, Any]) -> bool:
+    """A hand crafts in a square of two by two."""
+    pattern = data.get("pattern")
+    if pattern is None:
+        return len(data["ingredients"]) > 4
+    return len(pattern) > 2 or max(map(len, pattern)) > 2
+
+
+def _reference(file: str, entry: dict[str, Any]) -> str:
+    return parse_reference(file, f"#{entry['tag']}" if "tag" in entry else entry["item"])
+
+
+def _slot(pack: Pack, file: str, ingredient: Ingredient, amount: int) -> Slot:
+    members = (item for reference in ingredient for item in _members(pack, reference, file))
+    return Slot(tuple(dict.fromkeys(members)), amount, name_of_ingredient(ingredient))
+
+
+def _members(pack: Pack, reference: str, file: str) -> list[str]:
+    return tag_items(pack, reference, file) if reference.startswith("#") else [reference]
+
+
+def _fuels(pack: Pack) -> dict[str, int]:
+    burning = {item: tenths for fuel, tenths in FUELS.items() for item in _members(pack, fuel, "facts.FUELS")}
+    fireproof = set(_members(pack, UNBURNABLE, "facts.UNBURNABLE"))
+    return {item: tenths for item, tenths in burning.items() if item not in fireproof}

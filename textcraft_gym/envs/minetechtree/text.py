@@ -1,0 +1,123 @@
+"""Every word that the player reads, and every action as the player writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from textcraft_gym.envs.minetechtree.state import Aim, Game, State
+from textcraft_gym.envs.minetechtree.techtree import Offer, Technique
+from textcraft_gym.recipes.recipe import name_of
+
+ECHO_LENGTH = 200
+EMPTY_HANDED = "Inventory: You are not carrying anything."
+TIME_IS_UP = "Time is up."
+MUST_BE_EQUIPPED = "What is worn counts once it is equipped."
+
+_DONE = {"mine": "Mined", "hunt": "Hunted", "craft": "Crafted", "smelt": "Smelted"}
+
+
+def reset(game: Game, state: State) -> str:
+    """Return the text of a reset."""
+    hint = [MUST_BE_EQUIPPED] if any(aim.worn for aim in game.aims) else []
+    return "\n".join([look(game, state), *hint, f"\nGoal: obtain {goals(game.aims)}."])
+
+
+def goals(aims: Iterable[Aim]) -> str:
+    """Return what is aimed at: ``1 oak boat, 1 chest``."""
+    return ", ".join(f"1 {name_of(aim.item)}" for aim in aims)
+
+
+def look(game: Game, state: State) -> str:
+    """Return what is around, the nearest first, and how much time there is."""
+    seen = sorted(distances(game, state).items(), key=lambda one: (one[1][0], one[0]))
+    above = [f"{name} {steps} steps away" for name, (steps, buried) in seen if not buried]
+    below = [f"{name} {steps} steps away" for name, (steps, buried) in seen if buried]
+    return (
+        f"You are in the {game.world.biome(state.at)}.\nYou see: {', '.join(above)}.\n"
+        f"Under the ground: {', '.join(below)}.\nTicks left: {game.limit - state.ticks}."
+    )
+
+
+def distances(game: Game, state: State) -> dict[str, tuple[int, bool]]:
+    """Return how far the nearest of each source is, and whether it is under the ground."""
+    nearest: dict[str, tuple[int, bool]] = {}
+    for source, at in game.world.places:
+        found = state.at.distance(at), at.down > 0
+        nearest[source.name] = min(nearest.get(source.name, found), found)
+    return nearest
+
+
+def inventory(state: State) -> str:
+    """Return the inventory in the order in which things were first held."""
+    if not state.inventory:
+        return EMPTY_HANDED
+    on = set(state.equipped.values())
+    return "Inventory: " + ", ".join(
+        f"{count} {name_of(item)}{' (equipped)' if item in on else ''}" for item, count in state.inventory.items()
+    )
+
+
+def done(verb: str, gains: Mapping[str, int]) -> str:
+    """Answer an action that gained something: ``Hunted 2 beef, 2 leather``."""
+    return f"{_DONE[verb]} {', '.join(f'{count} {name_of(item)}' for item, count in gains.items())}"
+
+
+def equipped(item: str) -> str:
+    """Answer an ``equip`` that worked."""
+    return f"Equipped {name_of(item)}"
+
+
+def could_not(verb: str, name: str) -> str:
+    """Answer an action that does nothing."""
+    return f"Could not {verb} {name[:ECHO_LENGTH]}"
+
+
+def wrong_item(said: str) -> str:
+    """Answer ingredients of which one is no count and name."""
+    return f"Wrong item format: {said[:ECHO_LENGTH]}"
+
+
+def unknown(said: str) -> str:
+    """Answer what is no action."""
+    return f"Could not execute {said[:ECHO_LENGTH]}"
+
+
+def requires(amounts: Offer, held: Mapping[str, int]) -> str:
+    """Say what an action takes that is not held: ``requires 8 oak planks (4 held)``."""
+    short = [
+        f"{count} {name_of(item)}" + (f" ({held[item]} held)" if item in held else "")
+        for item, count in amounts
+        if held.get(item, 0) < count
+    ]
+    return f"requires {', '.join(short)}"
+
+
+def takes(techniques: Iterable[Technique], count: int) -> str:
+    """Say what so many of an item are made from: ``4 stick takes 2 planks``."""
+    ways = []
+    for technique in techniques:
+        times = -(-count // technique.makes)
+        parts = ", ".join(f"{times * slot.amount} {slot.name}" for slot in technique.slots)
+        ways.append(f"{times * technique.makes} {name_of(technique.item)} takes {parts}")
+    return "; or ".join(ways)
+
+
+def mine(item: str, count: int, tool: str = "") -> str:
+    """Return the action that mines, by hand where no tool is given."""
+    return f"mine {count} {name_of(item)}" + (f" with {name_of(tool)}" if tool else "")
+
+
+def hunt(item: str, count: int) -> str:
+    """Return the action that hunts."""
+    return f"hunt {count} {name_of(item)}"
+
+
+def make(verb: str, item: str, count: int, using: Offer) -> str:
+    """Return the action that crafts or smelts: ``craft 4 stick using 2 oak planks``."""
+    ingredients = ", ".join(f"{amount} {name_of(one)}" for one, amount in using)
+    return f"{verb} {count} {name_of(item)} using {ingredients}"
+
+
+def equip(item: str) -> str:
+    """Return the action that equips."""
+    return f"equip {name_of(item)}"

@@ -1,0 +1,33 @@
+"""What one would think who follows a plan: what each thing is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textcraft_gym.envs.minetechtree.actions import Equip, Gather, Make, parse
+from textcraft_gym.envs.minetechtree.tasks import Task
+from textcraft_gym.recipes.recipe import name_of
+
+_WHY = {
+    "mine": "I mine it first",
+    "hunt": "I hunt for it first",
+    "craft": "I craft it first",
+    "smelt": "I smelt it first",
+}
+
+
+def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
+    """Return what to think before each action of a plan that wins."""
+    goals = [name_of(aim.item) for aim in task.aims]
+    return [_thought(goals, parse(action), plan[number + 1 :]) for number, action in enumerate(plan)]
+
+
+def _thought(goals: Sequence[str], action: object, rest: Sequence[str]) -> str:
+    if isinstance(action, Equip):
+        return f"I have the {action.item}. It counts when I wear it."
+    if not isinstance(action, (Gather, Make)):
+        return ""
+    if action.item in goals:
+        return f"I have all that {action.item} takes, so I {action.verb} it."
+    use = next((f" to {later}" for later in rest if f" {action.item}" in later), "")
+    return f"I need {action.item}{use}. {_WHY[action.verb]}."
