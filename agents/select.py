@@ -1,16 +1,10 @@
-"""DEPS's selector: of the goals that can be pursued now, which first."""
+"""DEPS's selector: which goals can be pursued now."""
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping
 
 from textcraft_gym.agents.goals import Goal, has
-
-Horizon: TypeAlias = Callable[[Goal, str], float]
-"""Returns how long a goal is expected to take from what is in view, in the ticks of the world."""
 
 
 def candidates(pending: Mapping[int, Goal], held: Mapping[str, int]) -> list[int]:
@@ -39,16 +33,3 @@ def _has_materials(goal: Goal, held: Mapping[str, int]) -> bool:
 def _leaves(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
     """Whether enough is left for another goal after this one; what both must share goes to the earlier."""
     return all(has(held, name) - goal.uses.get(name, 0) >= count for name, count in other.uses.items())
-
-
-def choose(goals: Sequence[Goal], view: str, horizon: Horizon, temperature: float, number: random.Random) -> Goal:
-    """Draw a goal, the likelier the nearer it is: softmax of the negative horizon over the temperature, in ticks."""
-    expected = [horizon(goal, view) for goal in goals]
-    nearest = min(expected)
-    weights = [math.exp((nearest - ticks) / temperature) for ticks in expected]
-    drawn = number.random() * sum(weights)
-    for goal, weight in zip(goals, weights, strict=True):
-        drawn -= weight
-        if drawn < 0:
-            return goal
-    return goals[-1]

@@ -203,7 +203,6 @@ def test_tasks__shows_what_else_a_game_says_of_them():
 
 
 def test_tasks__shows_the_guidance_of_minedojo():
-    pytest.importorskip("yaml")
     if find_spec("minedojo") is None:
         pytest.skip("MineDojo's files are not installed")
     plain = run("tasks", "MineTechTree-v0", "--split", "MT8")
