@@ -14,9 +14,11 @@ COUNT = 16
 CALLS = 1000
 TRIES = 3
 ACTIONS = {
-    "textcraft": ("get 1 oak log", "inventory"),
-    "alfworld": ("look", "inventory"),
-    "webshop": ("search[red shoes]", "click[next >]"),
+    "TextCraft-v0": ("get 1 oak log", "inventory"),
+    "TextCraftTags-v0": ("get 1 oak log", "inventory"),
+    "ALFWorld-v0": ("look", "inventory"),
+    "WebShopLite-v0": ("search[red shoes]", "click[next >]"),
+    "MineTechTree-v0": ("look", "inventory"),
 }
 
 
@@ -35,7 +37,7 @@ def steps_a_second(vector: gym.vector.VectorEnv[object, Sequence[str], object], 
 def main() -> None:
     """Print two lines an environment: within one episode, and with a new task wherever the limit ends one."""
     for env_id, registered in TABLE.items():
-        actions = ACTIONS[registered.playbook]
+        actions = ACTIONS[env_id]
         for limit, what in ((-1, "steps alone"), (registered.max_episode_steps, "with resets")):
             sync = steps_a_second(gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions)
             native = steps_a_second(TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions)
