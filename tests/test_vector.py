@@ -55,6 +55,19 @@ def test_native__plays_as_the_sync_one(env_id, told, limit):
     native.close()
 
 
+def test_native__keeps_an_end_that_the_game_itself_makes():
+    """The tech tree is cut off when its ticks are spent, whatever the limit of steps."""
+    sync = gym.make_vec("MineTechTree-v0", 2, "sync", max_episode_steps=200, ticks=400)
+    native = TextVectorEnv("MineTechTree-v0", 2, ticks=400)
+    assert same(native.reset(seed=0), sync.reset(seed=0))
+    ends = 0
+    for _ in range(12):
+        seen, expected = native.step(["mine 3 oak log"] * 2), sync.step(["mine 3 oak log"] * 2)
+        assert same(seen, expected)
+        ends += expected[3].sum()
+    assert ends > 1
+
+
 def test_reset__takes_a_seed_for_each_and_options():
     native = TextVectorEnv("TextCraft-v0", 3)
     sync = gym.make_vec("TextCraft-v0", 3, "sync")

@@ -23,9 +23,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
 
     Observations, rewards, ends and info are the same, and so is what happens at an end: the step after it resets that
     environment, whatever its action. What is saved is the work of Gymnasium around each single step, which takes
-    longer than the games of TextCraft and ALFWorld themselves: they go more than twice as fast where info is asked
-    for nothing more. WebShop, whose pages take longer, gains little. It takes no wrappers, which stand around single
-    environments: ``gym.make_vec`` does.
+    longer than the games of TextCraft and ALFWorld themselves: they go about twice as fast where info is asked for
+    nothing more. WebShop and the tech tree, whose games take longer, gain little. It takes no wrappers, which stand
+    around single environments: ``gym.make_vec`` does.
 
     Args:
         id: A registered id.
@@ -103,7 +103,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             else:
                 observation, reward, terminated, truncated, info = env.step(action)
                 counts[place] += 1
-                truncated = counts[place] == limit
+                truncated = truncated or counts[place] == limit
                 if reward:
                     rewards[place] = reward
             observations.append(observation)
