@@ -49,14 +49,14 @@ class CodeAsPoliciesAgent(GoalPlanner):
         thing, count = [*arguments, 1][:2] if arguments else ("", 1)
         if not isinstance(thing, str) or not thing or type(count) is not int:
             raise ProgramError(f"{name} takes a name and a count")
-        held = yield from self.controller.stock(play)
+        scene = yield from self.controller.look(play)
         thing = " ".join(thing.replace("_", " ").lower().split())
         if name == "count":
-            return has(held, thing)
+            return has(scene.held, thing)
         if count < 1:
             return True
         goal = Goal(name, {thing: count}, line=f"{name}({thing!r}, {count})")
-        reason = yield from self.pursue(play, goal, held)
+        reason = yield from self.pursue(play, goal, scene)
         if reason:
             play.note(reason)
         return reason is None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
-MARK = "Crafting commands:\n"
-KINDS = ("planks", "wool")
-"""What a person who knows the game knows without being told: these are kinds of which there is no plain item."""
+from textcraft_gym.agents.goals import KINDS
 
-_COMMAND = re.compile(r"^craft ([0-9]{1,9}) (.+?) using (.+)$")
+MARK = "Crafting commands:\n"
+
+_COMMAND = re.compile(r"(craft|smelt|mine|hunt|equip) ([0-9]{1,9}) (.+?)(?: using (.+?))?(?: with (.+))?")
 _PART = re.compile(r"([0-9]{1,9}) ([^,]+)")
 _HELD = re.compile(r"\[([^\]]+)\] \(([0-9]{1,9})\)")
 
@@ -23,13 +23,28 @@ class Want(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A command: what it makes, and of what."""
+    """How a thing is come by.
+
+    Attributes:
+        makes: What it makes.
+        parts: What it uses up.
+        verb: What is done, ``craft`` unless it is said.
+        tool: What must be held for it, empty for nothing.
+    """
 
     makes: Want
-    parts: tuple[Want, ...]
+    parts: tuple[Want, ...] = ()
+    verb: str = "craft"
+    tool: str = ""
 
     def __str__(self) -> str:
-        return f"craft {self.makes.amount} {self.makes.item} using {listed(self.parts)}"
+        using = f" using {listed(self.parts)}" if self.parts else ""
+        return f"{self.verb} {self.makes.amount} {self.makes.item}{using}" + (f" with {self.tool}" if self.tool else "")
+
+    @property
+    def things(self) -> list[str]:
+        """All that it names."""
+        return [self.makes.item, *([self.tool] if self.tool else []), *(part.item for part in self.parts)]
 
     def times(self, count: int) -> int:
         """Return how often it must be applied for so many."""
@@ -71,8 +86,11 @@ def read_crafts(text: str) -> Crafts:
 
 def read_recipe(line: str) -> Recipe | None:
     """Return the recipe that a line tells; None if it is none."""
-    found = _COMMAND.match(line)
-    return Recipe(Want(found[2], int(found[1])), read_parts(found[3])) if found else None
+    found = _COMMAND.fullmatch(line)
+    if found is None:
+        return None
+    verb, count, item, parts, tool = found.groups(default="")
+    return Recipe(Want(item, int(count)), read_parts(parts), verb, tool)
 
 
 def read_parts(text: str) -> tuple[Want, ...]:
@@ -88,8 +106,3 @@ def read_held(text: str) -> dict[str, int]:
 def listed(parts: Iterable[Want]) -> str:
     """Return ``2 oak logs, 1 stick``."""
     return ", ".join(f"{part.amount} {part.item}" for part in parts)
-
-
-def told(held: Mapping[str, int]) -> str:
-    """Say what is held, as the game does."""
-    return f"Inventory: {''.join(f'[{name}] ({count}) ' for name, count in held.items()) or 'nothing'}".rstrip()

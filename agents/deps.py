@@ -9,11 +9,9 @@ Open-World Multi-Task Agents, 2023.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from textcraft_gym.agents.agent import Message, Play, Routine
 from textcraft_gym.agents.games import DEFAULT, Playbook
-from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, check_rounds
+from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, plans
 from textcraft_gym.agents.prompts import Prompts
 
 EXPLANATION_TOKENS = 200
@@ -26,8 +24,8 @@ class DEPSAgent(GoalPlanner):
     Args:
         playbook: The game; it must have a controller.
         prompts: Where the prompt ``deps`` is from.
-        rounds: How often it plans anew at most.
-        selector: ``fixed`` for the order of the plan, ``random`` for any goal that can be pursued.
+        rounds: How often it plans anew at most; None for as often as the episode bears.
+        selector: Which of the goals that can be pursued is: a name of ``SELECTORS``.
         planner_tokens: The most tokens of a plan.
 
     Raises:
@@ -39,22 +37,23 @@ class DEPSAgent(GoalPlanner):
         playbook: Playbook = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        rounds: int = 8,
-        selector: Literal["fixed", "random"] = "fixed",
+        rounds: int | None = 8,
+        selector: str = "fixed",
         planner_tokens: int | None = None,
     ) -> None:
         super().__init__(playbook, prompts, prompt="deps", selector=selector, planner_tokens=planner_tokens)
-        self.rounds = check_rounds(rounds)
+        plans(rounds)  # refuses what is no number of rounds
+        self.rounds = rounds
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         task, dialogue = yield from self.begin(play)
-        for rounds_left in range(self.rounds, -1, -1):
+        for may_mend in plans(self.rounds):
             plan = yield from self.say(play, dialogue, task)
             progress = yield from self.execute(play, plan)
             if progress.done:
                 return True
-            if rounds_left:
+            if may_mend:
                 description = yield from self.describe(play, progress)
                 dialogue.append(Message("user", f"{description}\n{WHY}"))
                 yield from self.say(play, dialogue, task, "explainer", EXPLANATION_TOKENS)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import repeat
+from typing import Any
 
 from textcraft_gym.agents.agent import Message, Play, Request
-from textcraft_gym.agents.crafting import told
+from textcraft_gym.agents.controller import Scene
 from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.goals import Goal, is_reached
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.agents.select import candidates
+from textcraft_gym.agents.select import candidates, choose, make_selector
 
 MAX_DIALOGUE = 40_000
 """Characters of a dialogue that is gone on with; of a longer one the oldest rounds are left out."""
@@ -46,7 +47,7 @@ class GoalPlanner:
         playbook: The game; it must have a controller.
         prompts: Where the prompts are from.
         prompt: The name of the planner's.
-        selector: ``fixed`` for the order of the plan, ``random`` for any goal that can be pursued.
+        selector: Which of the goals that can be pursued is: a name of ``SELECTORS``.
         planner_tokens: The most tokens of a plan.
 
     Raises:
@@ -59,26 +60,24 @@ class GoalPlanner:
         prompts: Prompts | None = None,
         *,
         prompt: str,
-        selector: Literal["fixed", "random"] = "fixed",
+        selector: str = "fixed",
         planner_tokens: int | None = None,
     ) -> None:
-        if selector not in ("fixed", "random"):
-            raise ValueError(f"expected selector to be fixed or random, got {selector!r}")
         if playbook.controller is None:
             raise ValueError(f"there is no controller for the game {playbook.game}")
         prompts = prompts or Prompts()
         self.playbook = playbook.with_options(planner_tokens=planner_tokens)
-        self.selector = selector
         self.max_steps = playbook.max_steps
         self.prompt = prompts.of(prompt, playbook.game)
         self.controller = playbook.controller(prompts)
-        self.env_args = self.controller.env_args
+        self.selector = make_selector(selector, self.controller, playbook.game)
+        self.env_args = {**self.controller.env_args, **self.selector.env_args}
 
     def begin(self, play: Play) -> Generator[Request, Any, tuple[str, list[Message]]]:
         """Return the task, and the dialogue with the planner that begins with it."""
         situation, task = self.playbook.read(play.first.observation)
-        held = yield from self.controller.stock(play)
-        return task, [Message("user", self.prompt.fill(situation=situation, task=task, information=told(held)))]
+        scene = yield from self.controller.look(play)
+        return task, [Message("user", self.prompt.fill(situation=situation, task=task, information=scene.told))]
 
     def say(
         self, play: Play, dialogue: list[Message], task: str, role: str = "planner", max_tokens: int | None = None
@@ -97,20 +96,31 @@ class GoalPlanner:
         progress = Progress(dict(enumerate(self.controller.goals(plan), 1)))
         pending = dict(progress.goals)
         while pending:
-            held = yield from self.controller.stock(play)
-            can = candidates(pending, held)
-            step = number.choice(can) if self.selector == "random" else can[0]
-            reason = yield from self.pursue(play, pending.pop(step), held)
+            scene = yield from self.controller.look(play)
+            step, goal = self.select(play, pending, scene, number.random())
+            del pending[step]
+            reason = yield from self.pursue(play, goal, scene)
             if reason is not None:
                 progress.failed = step, reason
                 break
             progress.reached.append(step)
         return progress
 
-    def pursue(self, play: Play, goal: Goal, held: Mapping[str, int]) -> Generator[Request, Any, str | None]:
+    def select(self, play: Play, pending: Mapping[int, Goal], scene: Scene, number: float) -> tuple[int, Goal]:
+        """Return the goal to pursue next, one of its alternatives, and its number in the plan; ``number`` is chance."""
+        can = [
+            (step, goal)
+            for step in candidates(pending, scene.held)
+            for goal in self.controller.alternatives(pending[step], scene)
+        ]
+        info = play.history[-1][1].info
+        return can[choose(self.selector.horizons([goal for _, goal in can], scene, info), number)]
+
+    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Pursue a goal, unless it is reached already, and return why it failed; None if it did not."""
         with play.sub(goal.line, "executor", 1) as node:
-            reason = None if is_reached(goal, held) else (yield from self.controller.pursue(play, goal, held))
+            is_held = is_reached(goal, scene.held)
+            reason = None if is_held else (yield from self.controller.pursue(play, goal, scene))
             node.outcome = reason is None
         return reason
 
@@ -122,19 +132,19 @@ class GoalPlanner:
         if progress.failed:
             step, reason = progress.failed
             said.append(f'I failed on step {step} "{progress.goals[step].line}": {reason}')
-        held = yield from self.controller.stock(play)
-        return f"{' '.join(said)}\n{told(held)}"
+        scene = yield from self.controller.look(play)
+        return f"{' '.join(said)}\n{scene.told}"
 
 
-def check_rounds(rounds: int) -> int:
-    """Return a number of rounds.
+def plans(rounds: int | None) -> Iterator[bool]:
+    """Yield for each plan whether another may follow: ``rounds`` may, or as many as the episode bears where it is None.
 
     Raises:
         ValueError: If it is less than 0.
     """
-    if type(rounds) is not int or rounds < 0:
+    if rounds is not None and (type(rounds) is not int or rounds < 0):
         raise ValueError(f"expected rounds of 0 or more, got {rounds!r}")
-    return rounds
+    return repeat(True) if rounds is None else iter([True] * rounds + [False])
 
 
 def _bounded(dialogue: list[Message]) -> list[Message]:

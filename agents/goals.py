@@ -3,10 +3,11 @@
     craft({'stick': 4}, {'planks': 2}, null);  # step 3: sticks from planks
     mine(obj={'iron_ore': 3}, None, 'stone_pickaxe')
     equip('shield')
+    hunt({'beef': 1}) or hunt({'porkchop': 1})
 
-A line is a word, then in brackets what to have, of what, and with which tool. The order is that of the lines, whatever
-numbers their comments carry. Arguments may be named, ``null`` is ``None``, and a bare name is a text. A line of any
-other shape is a comment.
+A line is a word, then in brackets what to have, of what, and with which tool; or several of these joined by ``or``, of
+which one will do. The order is that of the lines, whatever numbers their comments carry. Arguments may be named,
+``null`` is ``None``, and a bare name is a text. A line of any other shape is a comment.
 """
 
 from __future__ import annotations
@@ -14,18 +15,24 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 MAX_LINE, MAX_GOALS = 500, 100
 MAX_COUNT = 10_000
+KINDS = ("log", "logs", "planks", "wool")
+"""What a person who knows the game knows without being told: these are kinds of which there is no plain item."""
+EQUIPPED = " (equipped)"
+"""Ends the name of what is held and worn."""
 
 Value: TypeAlias = "str | int | dict[str, int] | None"
 
 _CALL = re.compile(
-    r"[ \t>*-]*(?:(?:step|#)?[ \t]*[0-9]{1,4}[ \t]*[:.)])?[ \t`]*([A-Za-z_]\w{0,40})[ \t]*\((.*)\)[ \t`;,]*(?:#.*)?",
+    r"[ \t>*-]*(?:(?:step|#)?[ \t]*[0-9]{1,4}[ \t]*[:.)])?[ \t`]*([A-Za-z_]\w{0,40})[ \t]*\((.*)\)[ \t`;,]*",
     re.IGNORECASE,
 )
+_COMMENT = re.compile(r"(?<=\))[ \t`;,]*(?:#|//).*")
+_OR = re.compile(r"(?<=\))[ \t`;,]*or[ \t]+(?=[A-Za-z_]\w{0,40}[ \t]*\()", re.IGNORECASE)
 _NAMED = re.compile(r"\b[A-Za-z]\w*[ \t]*(?:=[ \t]*|:[ \t]*(?=\{))")
 
 
@@ -39,6 +46,8 @@ class Goal:
         uses: Of what, and how many.
         tool: With what; empty for nothing.
         line: The line as it was written.
+        others: What will do as well.
+        choice: Which thing to take of a kind; empty where a selector chose none.
     """
 
     verb: str
@@ -46,6 +55,13 @@ class Goal:
     uses: dict[str, int] = field(default_factory=dict)
     tool: str = ""
     line: str = ""
+    others: tuple[Goal, ...] = ()
+    choice: str = ""
+
+    @property
+    def alternatives(self) -> tuple[Goal, ...]:
+        """The goal and the others, of which one will do."""
+        return (self, *self.others)
 
     @property
     def name(self) -> str:
@@ -55,12 +71,17 @@ class Goal:
 
 def has(held: Mapping[str, int], name: str) -> int:
     """Return how many of a thing are held, or of all things of a kind: oak planks are planks."""
-    return sum(count for thing, count in held.items() if thing == name or thing.endswith(f" {name}"))
+    members = [thing for thing in held if thing.endswith(f" {name}")] if name in KINDS else []
+    return held.get(name, 0) + sum(held[thing] for thing in members)
 
 
 def is_reached(goal: Goal, held: Mapping[str, int]) -> bool:
-    """Return whether all that a goal asks for is held."""
-    return bool(goal.have) and all(has(held, name) >= count for name, count in goal.have.items())
+    """Return whether all that a goal asks for, or one of the others does, is held; or worn, if it is to be equipped."""
+    return any(
+        bool(one.have)
+        and all(has(held, name + EQUIPPED * (one.verb == "equip")) >= count for name, count in one.have.items())
+        for one in goal.alternatives
+    )
 
 
 def parse_goals(text: str) -> list[Goal]:
@@ -70,6 +91,14 @@ def parse_goals(text: str) -> list[Goal]:
 
 
 def _goal(line: str) -> Goal | None:
+    first, *others = map(_call, _OR.split(_COMMENT.sub("", line)))
+    found = tuple(other for other in others if other)
+    if first is None or len(found) < len(others):
+        return None
+    return replace(first, line=line, others=found)
+
+
+def _call(line: str) -> Goal | None:
     found = _CALL.fullmatch(line)
     try:
         arguments = _arguments(found[2]) if found else []

@@ -1,4 +1,4 @@
-"""Inner Monologue: one goal a call, and after each what came of it and what is held.
+"""Inner Monologue: one goal a call, and after each what came of it, what is to be seen and what is held.
 
 Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with Language Models, 2022; as in DEPS.
 """
@@ -6,7 +6,6 @@ Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with 
 from __future__ import annotations
 
 from textcraft_gym.agents.agent import Message, Play, Routine
-from textcraft_gym.agents.crafting import told
 from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.goal_planner import GoalPlanner
 from textcraft_gym.agents.prompts import Prompts
@@ -37,8 +36,9 @@ class InnerMonologueAgent(GoalPlanner):
             if said.strip().lower().startswith("done"):
                 return True
             goal = next(iter(self.controller.goals(said)), None)
-            held = yield from self.controller.stock(play)
-            reason = (yield from self.pursue(play, goal, held)) if goal else "I found no step in that."
-            held = yield from self.controller.stock(play)
-            dialogue.append(Message("user", f"Success: {reason or 'yes'}\n{told(held)}\nNext goal:"))
+            scene = yield from self.controller.look(play)
+            reason = (yield from self.pursue(play, goal, scene)) if goal else "I found no step in that."
+            scene = yield from self.controller.look(play)
+            told = [f"Success: {reason or 'yes'}", *filter(None, [scene.seen, scene.told]), "Next goal:"]
+            dialogue.append(Message("user", "\n".join(told)))
         return False

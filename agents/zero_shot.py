@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from textcraft_gym.agents.agent import Message, Play, Routine
 from textcraft_gym.agents.games import DEFAULT, Playbook
-from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, check_rounds
+from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, plans
 from textcraft_gym.agents.prompts import Prompts
 
 
@@ -17,7 +17,7 @@ class ZeroShotAgent(GoalPlanner):
     Args:
         playbook: The game; it must have a controller.
         prompts: Where the prompt, that of ``deps``, is from.
-        rounds: How often it plans anew at most.
+        rounds: How often it plans anew at most; None for as often as the episode bears.
         planner_tokens: The most tokens of a plan.
     """
 
@@ -28,21 +28,22 @@ class ZeroShotAgent(GoalPlanner):
         playbook: Playbook = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        rounds: int = 0,
+        rounds: int | None = 0,
         planner_tokens: int | None = None,
     ) -> None:
         super().__init__(playbook, prompts, prompt=self.prompt_name, planner_tokens=planner_tokens)
-        self.rounds = check_rounds(rounds)
+        plans(rounds)  # refuses what is no number of rounds
+        self.rounds = rounds
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         task, dialogue = yield from self.begin(play)
-        for rounds_left in range(self.rounds, -1, -1):
+        for may_mend in plans(self.rounds):
             plan = yield from self.say(play, dialogue, task)
             progress = yield from self.execute(play, plan)
             if progress.done:
                 return True
-            if rounds_left:
+            if may_mend:
                 description = yield from self.describe(play, progress)
                 dialogue.append(Message("user", f"{description}\n{REPLAN.format(task=task)}"))
         return False

@@ -60,10 +60,9 @@ STUDIES = (
         4,
         """All 200 tasks of TextCraft's test split (77, 112 and 11 of depth 2, 3 and 4).
 
-To know when reading: the one task that no agent wins at any span is the painting, which in the published
-game takes wool of any colour but white, and white is what the model makes; and Reflexion wins less with a span of 5
-than with 4, because its first trial then fails later, and the reflection divides the step at which it failed. A plan in
-full, Plan-and-Execute's, is made as full as the span allows; everything else that goes over it fails.""",
+To know when reading: the one task that no agent wins at any span is the painting, which in the published game takes
+wool of any colour but white, and white is what the model makes. A plan in full, Plan-and-Execute's, is made as full as
+the span allows; everything else that goes over it fails.""",
     ),
     Study(
         "alfworld",
@@ -95,6 +94,20 @@ Reflexion begin again where a purchase did not earn 1, and buy something else: t
 ADaPT is told, and lead at large spans. Nobody wins all at any span, since the model knows no synonyms: it compares
 words, and buys what has enough of them. A task is won by a score of 1; the mean score is below.""",
         scored=True,
+    ),
+    Study(
+        "minetechtree",
+        "MineTechTree-v0",
+        "core71",
+        range(2, 13),
+        range(1, 5),
+        4,
+        """The 71 tasks of `core71`, from planks to a diamond, by the groups of the DEPS paper.
+
+To know when reading: the model knows all recipes, and takes the wood that is nearest. What must be kept in mind is what
+a recipe takes, the fuel, and the table, furnace or tool that it needs; an iron pickaxe alone goes through twelve
+things. An executor has 20 turns, where ReAct alone has 60: with a `d_max` of 1 ADaPT has no more than that. Try-Again
+gains nothing, since at any temperature the recipes are the same. Numbers of DEPS, and of the planners that it is compared with, stand on [a page of their own](deps.md).""",
     ),
 )
 

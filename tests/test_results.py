@@ -18,6 +18,7 @@ STUDIES = {
     "textcraft": ("TextCraft-v0", "test", 200, 4),
     "alfworld": ("ALFWorld-v0", "valid_unseen", 134, 3),
     "webshop": ("WebShopLite-v0", "adapt_test", 100, 3),
+    "minetechtree": ("MineTechTree-v0", "core71", 71, 4),
 }
 """What each is played on, how many tasks these are, and the greatest d_max."""
 
@@ -42,6 +43,11 @@ def published(study: str) -> list[dict[str, str]]:
         ("webshop", Cell("try_again", 3, "simulated:span=7")),
         ("webshop", Cell("reflexion", 2, "simulated:span=6")),
         ("webshop", Cell("adapt", 3, "simulated:span=5")),
+        ("minetechtree", Cell("react", None, "simulated:span=10")),
+        ("minetechtree", Cell("plan_and_execute", None, "simulated:span=7")),
+        ("minetechtree", Cell("try_again", 2, "simulated:span=9")),
+        ("minetechtree", Cell("reflexion", 3, "simulated:span=6")),
+        ("minetechtree", Cell("adapt", 4, "simulated:span=5")),
     ],
     ids=lambda value: getattr(value, "name", value),
 )

@@ -26,11 +26,11 @@ TABLE: dict[str, Registered] = {
     "TextCraftTags-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}, "textcraft"),
     "ALFWorld-v0": Registered("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50, {}, "alfworld"),
     "WebShopLite-v0": Registered("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100, {}, "webshop"),
-    "MineTechTree-v0": Registered("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200, {}, "default"),
+    "MineTechTree-v0": Registered("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200, {}, "minetechtree"),
 }
 
 EXTERNAL: dict[str, Registered] = {
-    "MineDojo-v0": Registered("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200, {}, "default"),
+    "MineDojo-v0": Registered("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200, {}, "minetechtree"),
 }
 """Ids that need a simulator which does not come with this package; all of ``TABLE`` can be played anywhere."""
 

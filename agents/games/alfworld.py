@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from textcraft_gym.agents.agent import Play, Request
+from textcraft_gym.agents.controller import Scene
 from textcraft_gym.agents.games.playbook import Playbook, last_turn
 from textcraft_gym.agents.goals import MAX_GOALS, MAX_LINE, Goal
 from textcraft_gym.agents.prompts import Prompts
@@ -34,19 +35,23 @@ class Choosing:
         lines = [line.strip() for line in _STEP.findall(plan) if len(line) <= MAX_LINE]
         return [Goal("do", {}, line=line) for line in lines[:MAX_GOALS]]
 
-    def stock(self, play: Play) -> Generator[Request, Any, dict[str, int]]:
+    def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look at what the hand holds."""
-        answer = (yield from play.act("inventory")).observation
-        return dict.fromkeys(re.findall(r"a (\w+ \d+)", answer), 1)
+        told = (yield from play.act("inventory")).observation
+        return Scene(dict.fromkeys(re.findall(r"a (\w+ \d+)", told), 1), told)
 
-    def pursue(self, play: Play, goal: Goal, held: Mapping[str, int]) -> Generator[Request, Any, str | None]:
+    def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
+        """Return the goal: what will do as well, the model that picks the commands finds out."""
+        return (goal,)
+
+    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Play the commands that are picked."""
         said = "nothing yet"
         for _ in range(CHOICES):
             step = play.history[-1][1] if play.history else play.first
             commands = step.info["admissible_commands"]
             numbered = "\n".join(f"{number} {command}" for number, command in enumerate(["none", *commands]))
-            told = f"You hold {', '.join(held) or 'nothing'}. What you did for it: {said}"
+            told = f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {said}"
             prompt = self.prompt.fill(
                 situation=play.first.observation, task=goal.line, information=told, commands=numbered
             )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from textcraft_gym.agents.agent import Play, Request
-from textcraft_gym.agents.controller import nearest
+from textcraft_gym.agents.controller import Scene, nearest
 from textcraft_gym.agents.crafting import Crafts, Recipe, Want, listed, read_crafts, read_held
 from textcraft_gym.agents.games.playbook import Playbook, looking
 from textcraft_gym.agents.goals import Goal, has, parse_goals
@@ -26,11 +26,16 @@ class Crafting:
         """Return the goals of a plan."""
         return parse_goals(plan)
 
-    def stock(self, play: Play) -> Generator[Request, Any, dict[str, int]]:
+    def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look at the inventory."""
-        return read_held((yield from play.act("inventory")).observation)
+        told = (yield from play.act("inventory")).observation.strip()
+        return Scene(read_held(told), told)
 
-    def pursue(self, play: Play, goal: Goal, held: Mapping[str, int]) -> Generator[Request, Any, str | None]:
+    def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
+        """Return the goal and the others of its line."""
+        return goal.alternatives
+
+    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Get or craft what is missing of each thing of a goal."""
         crafts = read_crafts(play.first.observation)
         names = _names(crafts)
@@ -38,7 +43,7 @@ class Crafting:
             name = nearest(wanted, names)
             if name is None:
                 return f"I do not know {wanted}."
-            missing = count - has(held, name)
+            missing = count - has(scene.held, name)
             makes = crafts.recipes.get(name)
             if missing > 0:
                 way = self._craft(play, crafts, makes, missing, goal) if makes else self._get(play, name, missing)
@@ -55,7 +60,7 @@ class Crafting:
     ) -> Generator[Request, Any, str | None]:
         """Apply a command of which all parts are held, as often as it takes."""
         for _ in range(recipes[0].times(count)):
-            held = yield from self.stock(play)
+            held = (yield from self.look(play)).held
             command = next(filter(None, (_filled(recipe, crafts, held, goal) for recipe in recipes)), None)
             if command is None:
                 return f"{recipes[0].makes.item} takes {' or '.join(listed(recipe.parts) for recipe in recipes)}."

@@ -131,5 +131,5 @@ def test_deps__needs_a_controller_and_sensible_numbers():
         DEPSAgent(DEFAULT)
     with pytest.raises(ValueError, match="rounds of 0 or more"):
         DEPSAgent(TEXTCRAFT, rounds=-1)
-    with pytest.raises(ValueError, match="fixed or random"):
+    with pytest.raises(ValueError, match="selector to be one of fixed, random, learned, oracle"):
         DEPSAgent(TEXTCRAFT, selector="best")

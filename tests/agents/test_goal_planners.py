@@ -39,8 +39,8 @@ def test_zero_shot__plans_anew_when_told_what_failed():
     assert (episode.won, len(questions)) == (True, 2)
     told = questions[1]["prompt"][2].content
     assert told == (
-        f'I failed on step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\nInventory: nothing\n'
-        f"{REPLAN.format(task='craft beehive')}"
+        f'I failed on step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\n'
+        f"Inventory: You are not carrying anything.\n{REPLAN.format(task='craft beehive')}"
     )
 
 

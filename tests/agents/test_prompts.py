@@ -134,12 +134,12 @@ def test_agent__sends_exactly_these_prompts(name: str):
 
 
 PLANNED = {
-    "chain_of_thought": ["textcraft"],
-    "code_as_policies": ["textcraft"],
-    "deps": ["textcraft", "alfworld"],
-    "inner_monologue": ["textcraft"],
-    "progprompt": ["textcraft"],
-    "zero_shot": ["textcraft", "alfworld"],
+    "chain_of_thought": ["minetechtree", "textcraft"],
+    "code_as_policies": ["minetechtree", "textcraft"],
+    "deps": ["alfworld", "minetechtree", "textcraft"],
+    "inner_monologue": ["minetechtree", "textcraft"],
+    "progprompt": ["minetechtree", "textcraft"],
+    "zero_shot": ["alfworld", "minetechtree", "textcraft"],
 }
 """The games of agents that do not play all."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 from textcraft_gym.agents.agent import Completion, Prompt, prompt_text
-from textcraft_gym.agents.models.simulated import alfworld, textcraft, webshop
+from textcraft_gym.agents.models.simulated import alfworld, minetechtree, textcraft, webshop
 
 CHARACTERS_PER_TOKEN = 4
-READERS = (alfworld, textcraft, webshop)
+READERS = (alfworld, minetechtree, textcraft, webshop)
 
 
 class SimulatedModel:

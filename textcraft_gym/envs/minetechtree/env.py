@@ -13,7 +13,7 @@ from textcraft_gym.envs.minetechtree.admissible import admissible_commands
 from textcraft_gym.envs.minetechtree.expert import expert_plan
 from textcraft_gym.envs.minetechtree.facts import DEPTHS, HOME_BIOMES, OTHER_BIOMES, SOURCES, TIERS
 from textcraft_gym.envs.minetechtree.generator import generate
-from textcraft_gym.envs.minetechtree.rules import apply
+from textcraft_gym.envs.minetechtree.rules import apply, costs
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
 from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
@@ -66,7 +66,8 @@ class MineTechTreeEnv(RestorableEnv):
 
     **Info**: ``task``, ``won`` (bool), ``ticks`` and ``ticks_left`` (int); after an action that did nothing
     ``invalid_reason``, one of ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked
-    for. The plan is empty where the time that is left does not do.
+    for. The plan is empty where the time that is left does not do. ``costs``, if asked for, says for each item that
+    can be got with what is held how many ticks it takes to walk there and then for each one, ``{"oak log": (65, 60)}``.
 
     **Reset options**: ``{"task": "diamond"}`` plays that task, of whichever split; the paper's name
     (``wooden_slab``) will do. ``{"task": ["oak_boat", "chest"]}`` or ``"oak_boat+chest"`` plays several at once, in the
@@ -79,6 +80,7 @@ class MineTechTreeEnv(RestorableEnv):
         ticks: How many ticks there are, in place of the task's.
         admissible: Whether info lists commands that would work now.
         expert: Whether info holds a plan from here, shortest from an empty inventory.
+        costs: Whether info says how long it takes to get things.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
@@ -104,6 +106,7 @@ class MineTechTreeEnv(RestorableEnv):
         ticks: int | None = None,
         admissible: bool = False,
         expert: bool = False,
+        costs: bool = False,
         render_mode: str | None = None,
     ) -> None:
         if rules not in RULES:
@@ -118,6 +121,7 @@ class MineTechTreeEnv(RestorableEnv):
         self.ticks = ticks
         self.admissible = admissible
         self.expert = expert
+        self.costs = costs
         self.render_mode = render_mode
         self.observation_space = AnyText()
         self.action_space = AnyText()
@@ -204,6 +208,8 @@ class MineTechTreeEnv(RestorableEnv):
         }
         if self.admissible:
             info["admissible_commands"] = [] if self._over else admissible_commands(game, state)
+        if self.costs:
+            info["costs"] = costs(game, state)
         if self.expert:
             followed = bool(self._plan) and action == self._plan[0]
             self._plan = self._plan[1:] if followed else expert_plan(game, state)

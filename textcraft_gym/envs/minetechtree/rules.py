@@ -195,6 +195,17 @@ def ticks_for(source: Source, tool: str) -> int:
     return -int(-source.effort * TICKS_A_HARDNESS // tier(source, tool).speed)
 
 
+def costs(game: Game, state: State) -> dict[str, tuple[int, int]]:
+    """Return for each item that can be got now how long it takes to walk there, and then for each one."""
+    found: dict[str, tuple[int, int]] = {}
+    for source in dict.fromkeys(place.source for place in game.world.places):
+        tool, at = best_tool(source, state.inventory), nearest(game, state, source)
+        if at is not None and tier(source, tool).level >= source.level:
+            cost = TICKS_A_STEP * state.at.distance(at), ticks_for(source, tool)
+            found |= {name_of(item): cost for item in source.gives}
+    return found
+
+
 def _understand(said: str) -> Move:
     action, tree = parse(said), tech_tree()
     if isinstance(action, Make):

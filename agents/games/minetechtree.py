@@ -1,0 +1,136 @@
+"""Minecraft's tech tree, with the numbers of TextCraft in the ADaPT paper, and how goals are pursued in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from textcraft_gym.agents.agent import Play, Request
+from textcraft_gym.agents.controller import Errand, Scene, nearest
+from textcraft_gym.agents.crafting import Recipe
+from textcraft_gym.agents.games.playbook import Playbook, looking
+from textcraft_gym.agents.goals import Goal, has, parse_goals
+from textcraft_gym.agents.minecraft import (
+    FUELS,
+    command,
+    members,
+    read_around,
+    read_held,
+    scaled,
+    source,
+    ways,
+)
+from textcraft_gym.agents.prompts import Prompts
+
+DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
+NAMES = frozenset(ways())
+FAR = 10**6
+TRIES = 8
+"""So many commands one goal may take: planks are crafted from each wood by one."""
+
+
+class Gathering:
+    """Mines, hunts, crafts, smelts and equips: a skill for each thing that a player knows, success by the inventory."""
+
+    env_args: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, prompts: Prompts) -> None:
+        """Ask no model."""
+
+    def goals(self, plan: str) -> list[Goal]:
+        """Return the goals of a plan."""
+        return parse_goals(plan)
+
+    def look(self, play: Play) -> Generator[Request, Any, Scene]:
+        """Look around and at the inventory; neither takes time."""
+        around = (yield from play.act("look")).observation
+        inventory = (yield from play.act("inventory")).observation
+        return Scene(read_held(inventory), inventory, around, read_around(around))
+
+    def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
+        """Return the goals of a line, that of any wood once for each wood in sight, as the last thing to have."""
+        return [one for goal in goal.alternatives for one in self._of_each_wood(goal, scene)]
+
+    def errand(self, goal: Goal, scene: Scene) -> Errand:
+        """Return what is to be got or made first."""
+        name, count = next(iter(goal.have.items()))
+        known = nearest(name, NAMES)
+        if known is None or goal.verb == "equip":
+            return Errand(goal.verb, name, count)
+        recipe = self._skill(known, goal, scene)
+        item = recipe.makes.item
+        place = source(item)
+        missing = max(0, count - has(scene.held, known))
+        return Errand(recipe.verb, item, missing, scene.around.get(place, 0), place, goal.tool or recipe.tool)
+
+    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+        """Get, make or equip all that a goal asks for."""
+        for wanted, count in goal.have.items():
+            name = nearest(wanted, NAMES)
+            if name is None:
+                return f"I do not know {wanted}."
+            pursuing = self._equip(play, name) if goal.verb == "equip" else self._have(play, name, count, goal, scene)
+            if reason := (yield from pursuing):
+                return reason
+        return None
+
+    def _equip(self, play: Play, name: str) -> Generator[Request, Any, str | None]:
+        answer = (yield from play.act(f"equip {name}")).observation
+        return None if answer.startswith(DONE) else answer
+
+    def _have(self, play: Play, name: str, count: int, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+        for _ in range(TRIES):
+            missing = count - has(scene.held, name)
+            if missing <= 0:
+                return None
+            answer = (yield from play.act(self._command(name, missing, goal, scene))).observation
+            if not answer.startswith(DONE):
+                return answer
+            scene = yield from self.look(play)
+        return f"It took too long to get {count} {name}."
+
+    def _of_each_wood(self, goal: Goal, scene: Scene) -> list[Goal]:
+        if "log" not in goal.have:
+            return [goal]
+        return [replace(goal, choice=item) for item in members("log") if source(item) in scene.around] or [goal]
+
+    def _skill(self, name: str, goal: Goal, scene: Scene) -> Recipe:
+        """Return how a thing is come by; of planks those of which most logs are held, of logs the chosen or nearest."""
+        recipes = [ways()[item] for item in members(name)]
+        if name == "planks":
+            return max(recipes, key=lambda recipe: scene.held.get(recipe.parts[0].item, 0))
+        chosen = [recipe for recipe in recipes if recipe.makes.item == goal.choice]
+        return min(chosen or recipes, key=lambda recipe: scene.around.get(source(recipe.makes.item), FAR))
+
+    def _command(self, name: str, missing: int, goal: Goal, scene: Scene) -> str:
+        recipe = self._skill(name, goal, scene)
+        if name == "planks":
+            logs = scene.held.get(recipe.parts[0].item, 0)
+            missing = min(missing, logs * recipe.makes.amount) or missing
+        recipe = scaled(recipe, missing, self._fuel(goal, scene))
+        if recipe.verb == "mine":  # with the best that is held, where the plan does not say
+            recipe = recipe._replace(tool=goal.tool)
+        return command(recipe, scene.held, goal.uses)
+
+    def _fuel(self, goal: Goal, scene: Scene) -> str:
+        """Return what to burn: what the plan says, else what is held of what burns."""
+        burning = [name for name in goal.uses for fuel in FUELS if has({name: 1}, fuel)]
+        return next(iter(burning[-1:] or [fuel for fuel in FUELS if has(scene.held, fuel)]), "planks")
+
+
+MINETECHTREE = Playbook(
+    game="minetechtree",
+    opening=re.compile(r"(?P<situation>.*)\n\nGoal: (?P<task>[^\n]*)\.", re.DOTALL),
+    dead=("Could not", "Wrong item", "OK."),
+    patience=8,
+    executor_turns=20,
+    react_turns=60,
+    executor_tokens=150,
+    planner_tokens=800,
+    d_max=4,
+    inform=looking("inventory"),
+    max_steps=1000,
+    controller=Gathering,
+)
