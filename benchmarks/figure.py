@@ -1,13 +1,11 @@
-"""The figure of a sweep over spans, as SVG."""
+"""A figure of rates that go with something, as SVG: plots side by side, a line with 95% intervals for each agent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from textcraft_gym.evaluation.metrics import ALL
-from textcraft_gym.evaluation.sweep import Cell, Found
-
-WIDTH, HEIGHT, PLOT_TOP, PLOT_BOTTOM = 960, 500, 66, 330
+WIDTH, HEIGHT, PLOT_TOP, PLOT_BOTTOM = 480, 500, 66, 330
 STROKES = (
     ("#0072b2", ""),
     ("#e69f00", 'stroke-dasharray="8 3"'),
@@ -17,42 +15,63 @@ STROKES = (
 )
 
 
-def figure(found: Found, spans: Sequence[int], depths: Sequence[int], papers_depth: int) -> str:
-    """Return success over span as SVG: the agents with the paper's ``d_max``, and ADaPT at every ``d_max``."""
-    agents = {cell.agent: (cell.agent, papers_depth if cell.d_max else None) for cell in found}
-    adapt = {f"adapt, d_max {d_max}": ("adapt", d_max) for d_max in depths}
-    panels = [
-        panel(found, spans, f"Every agent, d_max {papers_depth}", agents, 0),
-        panel(found, spans, "ADaPT by d_max", adapt, WIDTH // 2),
+class Point(NamedTuple):
+    """A rate with its interval, each from 0 to 1."""
+
+    rate: float
+    low: float
+    high: float
+
+
+class Panel(NamedTuple):
+    """One plot.
+
+    Attributes:
+        title: What stands above it.
+        axis: What stands below it.
+        at: What stands at each place of the axis.
+        lines: By name, a point for each place.
+    """
+
+    title: str
+    axis: str
+    at: Sequence[str]
+    lines: dict[str, Sequence[Point]]
+
+
+def figure(heading: str, panels: Sequence[Panel]) -> str:
+    """Return plots side by side as SVG."""
+    width = WIDTH * len(panels)
+    drawn = [panel(one, WIDTH * number) for number, one in enumerate(panels)]
+    ground = f'<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>'
+    size = f'viewBox="0 0 {width} {HEIGHT}" font-family="sans-serif" fill="#222222"'
+    title = text(width / 2, 22, heading, "middle", 15)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}>{ground}{title}{"".join(drawn)}</svg>\n'
+
+
+def panel(of: Panel, left: int) -> str:
+    """Return one plot."""
+    step = (WIDTH - 90) / (len(of.at) - 1)
+    drawn = [
+        text(left + WIDTH / 2, 50, of.title, "middle"),
+        text(left + WIDTH / 2, PLOT_BOTTOM + 38, of.axis, "middle"),
     ]
-    heading = text(
-        WIDTH / 2, 22, "Simulated model: tasks won (%) over its span, with 95% Wilson intervals", "middle", 15
-    )
-    ground = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>'
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" fill="#222222"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}>{ground}{heading}{"".join(panels)}</svg>\n'
-
-
-def panel(found: Found, spans: Sequence[int], title: str, lines: dict[str, tuple[str, int | None]], left: int) -> str:
-    """Return one plot: a line with intervals for each agent and ``d_max``."""
-    step = (WIDTH // 2 - 90) / (len(spans) - 1)
-    drawn = [text(left + WIDTH / 4, 50, title, "middle"), text(left + WIDTH / 4, PLOT_BOTTOM + 38, "span", "middle")]
     for percent in range(0, 101, 20):
         y = place(percent / 100)
-        drawn.append(path(f"M{left + 45} {y:.1f}H{left + WIDTH // 2 - 20}", "#dddddd"))
+        drawn.append(path(f"M{left + 45} {y:.1f}H{left + WIDTH - 20}", "#dddddd"))
         drawn.append(text(left + 38, y + 4, str(percent), "end"))
-    for number, span in enumerate(spans):
-        drawn.append(text(left + 55 + number * step, PLOT_BOTTOM + 18, str(span), "middle"))
-    for number, (name, (agent, d_max)) in enumerate(lines.items()):
+    for number, name in enumerate(of.at):
+        drawn.append(text(left + 55 + number * step, PLOT_BOTTOM + 18, name, "middle"))
+    for number, (name, points) in enumerate(of.lines.items()):
         colour, dash = STROKES[number]
-        wholes = [found[Cell(agent, d_max, f"simulated:span={span}")][ALL] for span in spans]
         # Lines that coincide stay visible beside each other.
-        at = [left + 55 + place_of_span * step + 2 * (number - 2) for place_of_span in range(len(spans))]
-        points = " ".join(f"{x:.1f},{place(of.rate or 0):.1f}" for x, of in zip(at, wholes, strict=True))
+        at = [left + 55 + place_on_axis * step + 2 * (number - 2) for place_on_axis in range(len(of.at))]
         drawn += [
-            path(f"M{x:.1f} {place(of.low):.1f}V{place(of.high):.1f}", colour) for x, of in zip(at, wholes, strict=True)
+            path(f"M{x:.1f} {place(one.low):.1f}V{place(one.high):.1f}", colour)
+            for x, one in zip(at, points, strict=True)
         ]
-        drawn.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2" {dash}/>')
+        line = " ".join(f"{x:.1f},{place(one.rate):.1f}" for x, one in zip(at, points, strict=True))
+        drawn.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2" {dash}/>')
         y = PLOT_BOTTOM + 62 + 20 * number
         drawn.append(f'<path d="M{left + 60} {y - 4}h34" stroke="{colour}" stroke-width="2" {dash}/>')
         drawn.append(text(left + 102, y, name, "start"))

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from figure import figure
+from figure import Panel, Point, figure
+from parallel_goals import write_selectors
+from planners import write_planners
 
 from textcraft_gym.display import evaluate_with_progress
 from textcraft_gym.evaluation.metrics import ALL, groups
@@ -107,9 +109,12 @@ words, and buys what has enough of them. A task is won by a score of 1; the mean
 To know when reading: the model knows all recipes, and takes the wood that is nearest. What must be kept in mind is what
 a recipe takes, the fuel, and the table, furnace or tool that it needs; an iron pickaxe alone goes through twelve
 things. An executor has 20 turns, where ReAct alone has 60: with a `d_max` of 1 ADaPT has no more than that. Try-Again
-gains nothing, since at any temperature the recipes are the same. Numbers of DEPS, and of the planners that it is compared with, stand on [a page of their own](deps.md).""",
+gains nothing: at any temperature the recipes are the same. Numbers of DEPS, and of the planners that it is compared
+with, stand on [a page of their own](planners.md).""",
     ),
 )
+
+HEADING = "Simulated model: tasks won (%) over its span, with 95% Wilson intervals"
 
 INDEX = """# Results of a simulated model
 
@@ -119,6 +124,8 @@ who knows the game, and can keep only so many things in mind at once (the *span*
 belong in one table with numbers of one.
 
 {studies}
+- [MineTechTree-v0: DEPS, and the planners that it is compared with](planners.md)
+- [MineTechTree-v0: DEPS's selectors](selectors.md)
 
 Seed 0, every span and every `d_max` that is named, the paper's budgets otherwise; nothing is left out and no seed was
 chosen. `d_max` is how deep ADaPT decomposes, and how many trials Try-Again and Reflexion have, the best of which is
@@ -167,9 +174,28 @@ def main() -> None:
         )
         shutil.copy(RUNS / study.name / "sweep.csv", RESULTS / f"{study.name}.csv")
         write(RESULTS / f"{study.name}.md", report(study, found))
-        write(RESULTS / f"{study.name}.svg", figure(found, study.spans, study.d_max, study.papers_d_max))
+        write(RESULTS / f"{study.name}.svg", figure(HEADING, panels(study, found)))
+    write_planners(RESULTS, RUNS / "planners")
+    write_selectors(RESULTS)
     listed = "\n".join(f"- [{study.env}, split {study.split}]({study.name}.md)" for study in STUDIES)
     write(RESULTS / "README.md", INDEX.format(studies=listed))
+
+
+def panels(study: Study, found: Found) -> list[Panel]:
+    """Return the plots: the agents with the paper's ``d_max``, and ADaPT at every ``d_max``."""
+    spans = [str(span) for span in study.spans]
+
+    def line(agent: str, d_max: int | None) -> list[Point]:
+        wholes = [found[Cell(agent, d_max, f"simulated:span={span}")][ALL] for span in study.spans]
+        return [Point(of.rate or 0.0, of.low, of.high) for of in wholes]
+
+    deepest = study.papers_d_max
+    agents = {cell.agent: line(cell.agent, deepest if cell.d_max else None) for cell in found}
+    adapt = {f"adapt, d_max {d_max}": line("adapt", d_max) for d_max in study.d_max}
+    return [
+        Panel(f"Every agent, d_max {deepest}", "span", spans, agents),
+        Panel("ADaPT by d_max", "span", spans, adapt),
+    ]
 
 
 def report(study: Study, found: Found) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import re
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from textcraft_gym.agents.select import SELECTORS
 from textcraft_gym.evaluation.runner import Config
 from textcraft_gym.evaluation.sweep import Cell, sweep, tidy
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+RESULTS = BENCHMARKS / "results"
 
 
 STUDIES = {
@@ -77,3 +81,57 @@ def test_results__are_whole_sweeps_and_labelled(study: str):
             agent, d_max, told = line[0], line[1].replace("-", ""), line[2].split(" | ")
             of = [row for row in rows if (row["agent"], row["d_max"]) == (agent, d_max)]
             assert told == [f"{100 * float(row[value]):.1f}" for row in of], line
+
+
+def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return import_module(name)
+
+
+@pytest.mark.parametrize(
+    ("planner", "span"),
+    [
+        ("deps rounds=0", 10),
+        ("deps rounds=3", 6),
+        ("deps rounds=unlimited", 4),
+        ("zero_shot rounds=5", 8),
+        ("chain_of_thought", 7),
+        ("inner_monologue", 10),
+        ("progprompt", 9),
+        ("code_as_policies", 11),
+    ],
+)
+def test_planners__are_played_again(planner: str, span: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    planners = benchmark("planners", monkeypatch)
+    (one,) = (one for one in planners.PLANNERS if one.name == planner)
+    rows = planners.table(one, planners.play(one, [span], tmp_path))
+    assert rows == [
+        row for row in published("planners") if (row["planner"], row["model"]) == (planner, rows[0]["model"])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("goals", "ticks", "selector"), [(2, 1500, "fixed"), (3, 2000, "random"), (2, 2000, "learned")]
+)
+def test_selectors__are_played_again(goals: int, ticks: int, selector: str, monkeypatch: pytest.MonkeyPatch):
+    outcome = benchmark("parallel_goals", monkeypatch).play(goals, ticks, selector)
+    about = [str(goals), str(ticks), selector]
+    (row,) = (row for row in published("selectors") if [row[key] for key in ("goals", "ticks", "selector")] == about)
+    assert [str(value) for value in outcome] == [row[key] for key in outcome._fields]
+
+
+def test_selectors__that_know_how_long_things_take_win_more():
+    won = {(row["goals"], row["ticks"], row["selector"]): int(row["won"]) for row in published("selectors")}
+    for goals in ("2", "3", "4"):
+        for ticks in ("1500", "2000", "2500"):
+            fixed, random, learned, oracle = (won[goals, ticks, name] for name in SELECTORS)
+            assert learned > max(fixed, random)
+            assert abs(learned - oracle) <= 10
+
+
+@pytest.mark.parametrize("name", ["planners", "selectors"])
+def test_results__of_deps_are_labelled_and_linked(name: str):
+    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert "**simulated model**" in text
+    assert f"({name}.md)" in (RESULTS / "README.md").read_text(encoding="utf-8")
+    assert {row.get("errors", "0") for row in published(name)} == {"0"}

@@ -1,7 +1,17 @@
 from __future__ import annotations
 
+import math
+from collections import Counter
+
+import gymnasium as gym
+import pytest
+
+from tests.agents.scripted import ScriptedModel
+from textcraft_gym import run_episode
+from textcraft_gym.agents.deps import DEPSAgent
+from textcraft_gym.agents.games import MINETECHTREE, TEXTCRAFT
 from textcraft_gym.agents.goals import Goal
-from textcraft_gym.agents.select import candidates
+from textcraft_gym.agents.select import candidates, choose
 
 BOAT = Goal("craft", {"boat": 1}, {"planks": 5})
 CHEST = Goal("craft", {"chest": 1}, {"planks": 8})
@@ -47,3 +57,69 @@ def test_candidates__are_the_first_where_none_is_free():
     assert candidates(numbered(BOAT, CHEST), {"planks": 12}) == [1]
     assert candidates(numbered(CHEST, TORCH), {}) == [1]
     assert candidates({}, {}) == []
+
+
+def test_candidates__are_those_of_which_one_alternative_can_be_pursued():
+    either = Goal("mine", {"cobblestone": 1}, {}, "wooden pickaxe", others=(Goal("mine", {"oak log": 1}),))
+    assert candidates(numbered(BOAT, either), {}) == [2]
+
+
+@pytest.mark.parametrize(
+    ("horizons", "likely"), [([0, 0], 0.5), ([0, 10], 0.731), ([20, 0], 0.119), ([0, math.inf], 1)]
+)
+def test_choose__takes_a_goal_by_the_softmax_of_its_horizon(horizons: list[float], likely: float):
+    drawn = Counter(choose(horizons, number / 1000) for number in range(1000))
+    assert drawn[0] / 1000 == pytest.approx(likely, abs=0.002)
+
+
+def test_choose__is_sure_where_one_is_far_sooner():
+    assert {choose([500, 20, 400], number) for number in (0.001, 0.5, 0.999)} == {1}
+
+
+def first_catch(selector: str, plan: str, seed: int = 3) -> str:
+    """Return the first thing that is got of a plan."""
+    agent = DEPSAgent(MINETECHTREE, rounds=0, selector=selector)
+    env = gym.make("MineTechTree-v0", max_episode_steps=-1, **agent.env_args)
+    models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
+    episode = run_episode(env, agent, task="white_bed", seed=seed, model=models)
+    assert episode.error is None
+    return next(action for action, _ in episode.transcript if action and action.startswith(("mine", "hunt")))
+
+
+PLAN = "mine({'oak log': 2}, null, null)\nhunt({'beef': 1}, null, null)\nhunt({'white wool': 3}, null, null)"
+
+
+@pytest.mark.parametrize("selector", ["learned", "oracle"])
+def test_selector__goes_where_it_is_soonest_done(selector: str):
+    env = gym.make("MineTechTree-v0", costs=True)
+    caught = Counter[str]()
+    for seed in range(40):
+        _, info = env.reset(seed=seed, options={"task": "white_bed"})
+        (to_trees, each_log), (to_cows, each_cow) = info["costs"]["oak log"], info["costs"]["beef"]
+        sooner = to_cows + each_cow - to_trees - 2 * each_log
+        if abs(sooner) > 150:
+            first = first_catch(selector, "mine({'oak log': 2})\nhunt({'beef': 1})", seed)
+            assert first == ("mine 2 oak log" if sooner > 0 else "hunt 1 beef")
+            caught[first] += 1
+    assert min(caught.values()) >= 5
+
+
+def test_selector__keeps_the_order_or_none():
+    assert first_catch("fixed", PLAN) == "mine 2 oak log"
+    assert len({first_catch("random", PLAN, seed).split()[-1] for seed in range(20)}) == 3
+
+
+@pytest.mark.parametrize(("selector", "is_nearest"), [("learned", True), ("oracle", True), ("fixed", False)])
+def test_selector__takes_the_nearest_of_all_woods(selector: str, is_nearest: bool):
+    observation, _ = gym.make("MineTechTree-v0").reset(seed=3, options={"task": "white_bed"})
+    trees = [part.rpartition(" trees")[0] for part in observation.split(", ") if " trees " in part]
+    first = first_catch(selector, "mine({'log': 2}, null, null)")
+    assert (first == f"mine 2 {trees[0].rpartition(': ')[2]} log") == is_nearest
+
+
+def test_selector__must_be_one_that_the_game_has():
+    with pytest.raises(ValueError, match="expected selector to be one of fixed, random, learned, oracle, got 'best'"):
+        DEPSAgent(MINETECHTREE, selector="best")
+    for name in ("learned", "oracle"):
+        with pytest.raises(ValueError, match="nothing takes time in the game textcraft"):
+            DEPSAgent(TEXTCRAFT, selector=name)

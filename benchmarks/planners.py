@@ -1,0 +1,119 @@
+"""DEPS with more or fewer rounds of re-planning, and the planners that its paper compares it with, on the tech tree."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textcraft_gym.display import evaluate_with_progress
+from textcraft_gym.evaluation.metrics import ALL, groups
+from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.evaluation.runner import Config
+from textcraft_gym.evaluation.sweep import Cell, Found, sweep, tidy
+
+SPANS = range(2, 13)
+ROUNDS = (0, 1, 3, 5, None)
+"""Those of the paper's table 4; None for as many as the episode bears."""
+MAX_CALLS = 100
+"""So many questions an episode may ask, so that rounds without a limit come to an end."""
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A row of the tables: an agent, and how often it plans anew, where that can be said of it."""
+
+    agent: str
+    args: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What stands in the tables."""
+        return " ".join([self.agent, *(f"{key}={'unlimited' if value is None else value}" for key, value in self.args)])
+
+
+PLANNERS = (
+    *(Planner("deps", (("rounds", rounds),)) for rounds in ROUNDS),
+    *(Planner("zero_shot", (("rounds", rounds),)) for rounds in (0, 5)),
+    *map(Planner, ("chain_of_thought", "inner_monologue", "progprompt", "code_as_policies")),
+)
+
+TEXT = """# MineTechTree-v0: DEPS and other planners with a simulated model
+
+Numbers of the **simulated model**, not of a language model: see [README.md](README.md).
+
+The 71 tasks of `core71`, seed 0, spans from {first} to {last}. *Rounds* is how often a new plan may follow one that
+failed; an episode may ask {max_calls} questions, so that rounds without a limit come to an end where nothing new is
+planned. [planners.csv](planners.csv) has every number by group of tasks.
+
+To know when reading: the model plans as fully as its span allows, so that with one plan all planners do much the same.
+Of a failure it takes in which step failed, and divides that in its next plan; neither the reason that the game gives
+nor its own explanation changes what it plans, so that zero-shot planning with as many rounds does what DEPS does.
+Inner Monologue plans anew at every step, but from the goal down, never from what failed.
+
+## Tasks won (%), by span
+
+{won}
+## Calls to the model an episode, by span
+
+{calls}
+## Tasks won (%) of {groups}, by span
+
+{by_group}"""
+
+
+def play(planner: Planner, spans: Sequence[int], runs: Path) -> Found:
+    """Return what a planner comes to at each span."""
+    base = Config("MineTechTree-v0", "core71", "", agent_args=dict(planner.args), max_calls=MAX_CALLS)
+    cells = [Cell(planner.agent, None, f"simulated:span={span}") for span in spans]
+    return sweep(base, cells, runs / planner.name.replace(" ", "_"), play=evaluate_with_progress)
+
+
+def table(planner: Planner, found: Found) -> list[dict[str, str]]:
+    """Return a row for each span and group, for programs."""
+    rows = ({key: value for key, value in row.items() if key not in ("agent", "d_max")} for row in tidy(found))
+    return [{"planner": planner.name, **row} for row in rows]
+
+
+def write_planners(results: Path, runs: Path) -> None:
+    """Play what is not played yet, and write the page and its table."""
+    found = {planner: play(planner, SPANS, runs) for planner in PLANNERS}
+    rows = [row for planner, of in found.items() for row in table(planner, of)]
+    with (results / "planners.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    (results / "planners.md").write_text(page(found), encoding="utf-8", newline="\n")
+
+
+def page(found: dict[Planner, Found]) -> str:
+    """Return the tables as Markdown."""
+    by_span = ("planner", *(f"span {span}" for span in SPANS))
+    names = groups(next(iter(found.values())).values())
+
+    def cells(value: str) -> str:
+        return markdown_table(
+            by_span,
+            [(planner.name, *(field(of, value) for of in by_cell.values())) for planner, by_cell in found.items()],
+        )
+
+    return TEXT.format(
+        first=SPANS[0],
+        last=SPANS[-1],
+        max_calls=MAX_CALLS,
+        won=cells("won"),
+        calls=cells("calls"),
+        groups=" / ".join(names),
+        by_group=cells("by group"),
+    )
+
+
+def field(of: dict[str, Any], value: str) -> str:
+    """Return what stands in a table for one planner and span."""
+    if value == "won":
+        return f"{100 * (of[ALL].rate or 0):.1f}"
+    if value == "calls":
+        return f"{sum(of[ALL].calls.values()):.1f}"
+    return "/".join(f"{100 * (summary.rate or 0):.0f}" for group, summary in of.items() if group != ALL)
