@@ -7,7 +7,7 @@ TORCH ?= torch==2.13.0
 RL := $(CURDIR)/$(VENV)-rl
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo test lint types unit test-slow test-pythons test-ray test-rl bench bench-ray bench-shop parity results learn clean
+.PHONY: demo test lint types unit test-slow test-pythons test-ray test-rl bench bench-ray bench-shop parity results horizons learn clean
 
 demo: $(VENV)/.demo
 	rm -rf runs/demo
@@ -80,6 +80,10 @@ bench-shop: $(VENV)/.demo
 # The tables of benchmarks/results, by the simulated model; runs/results holds the runs and goes on where it was cut off.
 results: $(VENV)/.demo
 	$(BIN)/python benchmarks/results.py
+
+# How long goals take in the tech tree, for DEPS's learned selector: logged, fitted, and put where the package has it.
+horizons: $(VENV)/.demo
+	$(BIN)/python examples/learn_horizons.py --out agents/horizons/minetechtree.json
 
 # What the examples learn in some minutes, as it stands in benchmarks/results.
 learn: $(RL)/.rl

@@ -48,6 +48,7 @@ class Goal:
         line: The line as it was written.
         others: What will do as well.
         choice: Which thing to take of a kind; empty where a selector chose none.
+        unsaid: What must be held besides, as a controller knows and the plan does not say.
     """
 
     verb: str
@@ -57,11 +58,17 @@ class Goal:
     line: str = ""
     others: tuple[Goal, ...] = ()
     choice: str = ""
+    unsaid: dict[str, int] = field(default_factory=dict)
 
     @property
     def alternatives(self) -> tuple[Goal, ...]:
         """The goal and the others, of which one will do."""
         return (self, *self.others)
+
+    @property
+    def needs(self) -> dict[str, int]:
+        """What must be held for it, used up or not."""
+        return {**self.unsaid, **({self.tool: 1} if self.tool else {}), **self.uses}
 
     @property
     def name(self) -> str:

@@ -24,6 +24,8 @@ LONGEST, CLASSES = 6000, 40
 STEPS, RATE, MOMENTUM, DECAY = 1500, 1.0, 0.9, 1e-5
 DECIMALS = 3
 
+HORIZONS = files(__package__) / "horizons"
+
 Floats = NDArray[np.float64]
 
 
@@ -94,7 +96,7 @@ def learned_horizon(game: str) -> Horizon:
     Raises:
         ValueError: If nothing was.
     """
-    file = files(__package__) / "horizons" / f"{game}.json"
+    file = HORIZONS / f"{game}.json"
     if not file.is_file():
         raise ValueError(f"no horizon was learned for the game {game}")
     rows: Mapping[str, list[float]] = json.loads(file.read_text(encoding="utf-8"))

@@ -135,14 +135,12 @@ def choose(horizons: Sequence[float], number: float, tau: float = TAU) -> int:
 
 
 def _is_ready(goal: Goal, held: Mapping[str, int]) -> bool:
-    materials = all(has(held, name) >= count for name, count in goal.uses.items())
-    return materials and (not goal.tool or has(held, goal.tool) > 0)
+    return all(has(held, name) >= count for name, count in goal.needs.items())
 
 
 def _eats(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
     """Whether another goal has enough of something, material or tool, and has no longer after this one."""
-    needs = {**other.uses, **({other.tool: 1} if other.tool else {})}
-    return any(has(held, name) >= count > has(held, name) - _uses(goal, name) for name, count in needs.items())
+    return any(has(held, name) >= count > has(held, name) - _uses(goal, name) for name, count in other.needs.items())
 
 
 def _uses(goal: Goal, name: str) -> int:

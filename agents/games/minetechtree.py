@@ -40,8 +40,8 @@ class Gathering:
         """Ask no model."""
 
     def goals(self, plan: str) -> list[Goal]:
-        """Return the goals of a plan."""
-        return parse_goals(plan)
+        """Return the goals of a plan, each with what its skill takes where the plan does not say."""
+        return [replace(_complete(goal), others=tuple(map(_complete, goal.others))) for goal in parse_goals(plan)]
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look around and at the inventory; neither takes time."""
@@ -118,6 +118,17 @@ class Gathering:
         """Return what to burn: what the plan says, else what is held of what burns."""
         burning = [name for name in goal.uses for fuel in FUELS if has({name: 1}, fuel)]
         return next(iter(burning[-1:] or [fuel for fuel in FUELS if has(scene.held, fuel)]), "planks")
+
+
+def _complete(goal: Goal) -> Goal:
+    """Return a goal with what it takes besides what the plan says of it."""
+    name = nearest(goal.name, NAMES)
+    if name is None or goal.verb == "equip":
+        return goal
+    recipe = scaled(ways()[name], goal.have[goal.name])
+    tool = {recipe.tool: 1} if recipe.tool and not goal.tool else {}
+    parts = {} if goal.uses else {part.item: part.amount for part in recipe.parts}
+    return replace(goal, unsaid=tool | parts)
 
 
 MINETECHTREE = Playbook(

@@ -45,9 +45,8 @@ def test_horizon__bears_what_it_never_saw():
 def test_horizon__comes_back_from_what_is_written(tmp_path, monkeypatch):
     errands, ticks = zip(*made_up(range(50)), strict=True)
     horizon = fit(errands, ticks)
-    (tmp_path / "horizons").mkdir()
-    (tmp_path / "horizons" / "made_up.json").write_text(horizon.dumps())
-    monkeypatch.setattr("textcraft_gym.agents.horizon.files", lambda package: tmp_path)
+    (tmp_path / "made_up.json").write_text(horizon.dumps())
+    monkeypatch.setattr("textcraft_gym.agents.horizon.HORIZONS", tmp_path)
     again: Horizon = learned_horizon.__wrapped__("made_up")
     assert again.features == horizon.features
     assert (again.weights == horizon.weights).all()

@@ -9,11 +9,15 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
+from tests.agents.scripted import ScriptedModel
 from tests.envs.minedojo.stand_in import StandIn
-from textcraft_gym import UnknownName
+from textcraft_gym import UnknownName, run_episode
+from textcraft_gym.agents.deps import DEPSAgent
+from textcraft_gym.agents.games import PLAYBOOKS
 from textcraft_gym.envs.minedojo.commands import command
 from textcraft_gym.envs.minedojo.env import Skill
 from textcraft_gym.envs.minedojo.specifications import MineDojoMissing, read_abilities
+from textcraft_gym.registration import EXTERNAL
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -160,6 +164,19 @@ def test_mine__is_the_skill_policys():
     assert functions(made) == [(3, 0, 0)] * 3
     step = env.step("hunt 1 beef")
     assert (step[0], step[4]["invalid_reason"]) == ("Could not hunt beef: the skill got 0 of 1", "skill_failed")
+
+
+def test_deps__plays_it_as_it_plays_the_tech_tree():
+    plan = """mine({'log': 3}, null, null)
+craft({'planks': 12}, {'log': 3}, null)
+craft({'stick': 4}, {'planks': 2}, null)
+craft({'crafting table': 1}, {'planks': 4}, null)
+craft({'wooden pickaxe': 1}, {'planks': 3, 'stick': 2}, 'crafting table')"""
+    env = gym.make("MineDojo-v0", simulator=Made(), skills=chop)
+    agent = DEPSAgent(PLAYBOOKS[EXTERNAL["MineDojo-v0"].playbook], rounds=0)
+    models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
+    episode = run_episode(env, agent, task="wooden_pickaxe", seed=0, model=models)
+    assert episode.won, episode.transcript
 
 
 def test_mine__without_a_skill_policy_says_so():
