@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 from textcraft_gym.agents.agent import Play, Request
 from textcraft_gym.agents.controller import Errand, Scene, nearest
 from textcraft_gym.agents.crafting import Recipe
-from textcraft_gym.agents.games.playbook import Playbook, looking
+from textcraft_gym.agents.games.textcraft import TEXTCRAFT
 from textcraft_gym.agents.goals import Goal, has, parse_goals
 from textcraft_gym.agents.minecraft import (
     FUELS,
@@ -131,17 +130,4 @@ def _complete(goal: Goal) -> Goal:
     return replace(goal, unsaid=tool | parts)
 
 
-MINETECHTREE = Playbook(
-    game="minetechtree",
-    opening=re.compile(r"(?P<situation>.*)\n\nGoal: (?P<task>[^\n]*)\.", re.DOTALL),
-    dead=("Could not", "Wrong item", "OK."),
-    patience=8,
-    executor_turns=20,
-    react_turns=60,
-    executor_tokens=150,
-    planner_tokens=800,
-    d_max=4,
-    inform=looking("inventory"),
-    max_steps=1000,
-    controller=Gathering,
-)
+MINETECHTREE = replace(TEXTCRAFT, game="minetechtree", dead=("Could not", "Wrong item", "OK."), controller=Gathering)
