@@ -55,7 +55,7 @@ class Gathering:
     def errand(self, goal: Goal, scene: Scene) -> Errand:
         """Return what is to be got or made first."""
         name, count = next(iter(goal.have.items()))
-        known = nearest(name, NAMES)
+        known = _known(name)
         if known is None or goal.verb == "equip":
             return Errand(goal.verb, name, count)
         recipe = self._skill(known, goal, scene)
@@ -66,10 +66,12 @@ class Gathering:
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Get, make or equip all that a goal asks for."""
-        for wanted, count in goal.have.items():
-            name = nearest(wanted, NAMES)
+        for place, (wanted, count) in enumerate(goal.have.items()):
+            name = _known(wanted)
             if name is None:
                 return f"I do not know {wanted}."
+            if place:  # what the one before it gave and used up counts
+                scene = yield from self.look(play)
             pursuing = self._equip(play, name) if goal.verb == "equip" else self._have(play, name, count, goal, scene)
             if reason := (yield from pursuing):
                 return reason
@@ -121,13 +123,18 @@ class Gathering:
 
 def _complete(goal: Goal) -> Goal:
     """Return a goal with what it takes besides what the plan says of it."""
-    name = nearest(goal.name, NAMES)
+    name = _known(goal.name)
     if name is None or goal.verb == "equip":
         return goal
     recipe = scaled(ways()[name], goal.have[goal.name])
     tool = {recipe.tool: 1} if recipe.tool and not goal.tool else {}
     parts = {} if goal.uses else {part.item: part.amount for part in recipe.parts}
     return replace(goal, unsaid=tool | parts)
+
+
+def _known(name: str) -> str | None:
+    """Return the known thing that is most like a name; all wool is white here, and no known thing is like it."""
+    return "white wool" if name == "wool" else nearest(name, NAMES)
 
 
 MINETECHTREE = replace(TEXTCRAFT, game="minetechtree", dead=("Could not", "Wrong item", "OK."), controller=Gathering)
