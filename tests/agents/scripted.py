@@ -26,11 +26,13 @@ class ScriptedModel:
 
 
 def play(agent, models: Mapping[str, ScriptedModel], task: str = "minecraft:beehive", **bounds: int) -> Episode:
-    """Play a task of TextCraft, without distractors, of WebShop or of ALFWorld."""
+    """Play a task of TextCraft, without distractors, of WebShop, of ALFWorld or of the tech tree."""
     if task.startswith("minecraft:"):
         env = gym.make("TextCraft-v0", split="all", distractors=0, max_episode_steps=-1)
     elif task[0].isdigit():
         env = gym.make("WebShopLite-v0", max_episode_steps=-1)
-    else:
+    elif "/" in task:
         env = gym.make("ALFWorld-v0", admissible=True, max_episode_steps=-1)
+    else:
+        env = gym.make("MineTechTree-v0", max_episode_steps=-1)
     return run_episode(env, agent, task=task, seed=0, model=models, **bounds)

@@ -8,7 +8,8 @@ import pytest
 from textcraft_gym import tasks
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import EpisodeOver, Play, Routine
-from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT, WEBSHOP
+from textcraft_gym.agents.deps import DEPSAgent
+from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT, WEBSHOP
 from textcraft_gym.evaluation.agents import AGENTS, make_agent
 from textcraft_gym.testing import AgentContract
 
@@ -64,6 +65,34 @@ class TestADaPTInAShop(AgentContract):
 
     def make_agent(self):
         return make_agent("adapt", playbook=WEBSHOP)
+
+
+class InATechTree(AgentContract):
+    """An agent of the suite, by its name, in the world of the tech tree."""
+
+    env_id = "MineTechTree-v0"
+    tasks = ("bowl", "leather_boots", "iron_pickaxe", "oak_boat+chest")
+    name: str
+
+    def make_agent(self):
+        return make_agent(self.name, playbook=MINETECHTREE)
+
+
+class TestADaPTInATechTree(InATechTree):
+    name = "adapt"
+
+
+class TestDEPSInATechTree(InATechTree):
+    name = "deps"
+
+
+class TestDEPSWithAnOracleInATechTree(InATechTree):
+    def make_agent(self):
+        return DEPSAgent(MINETECHTREE, selector="oracle")
+
+
+class TestCodeAsPoliciesInATechTree(InATechTree):
+    name = "code_as_policies"
 
 
 class TestADaPT(Named):

@@ -14,7 +14,8 @@ from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt import ADaPTAgent
 from textcraft_gym.agents.agent import prompt_text
 from textcraft_gym.agents.deps import DEPSAgent
-from textcraft_gym.agents.games import ALFWORLD, DEFAULT, PLAYBOOKS, TEXTCRAFT, WEBSHOP
+from textcraft_gym.agents.games import ALFWORLD, DEFAULT, MINETECHTREE, PLAYBOOKS, TEXTCRAFT, WEBSHOP
+from textcraft_gym.agents.inner_monologue import InnerMonologueAgent
 from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.react import ReActAgent
@@ -38,6 +39,10 @@ Step 4: buy the product
 Execution Order: (Step 1 AND Step 2 AND Step 3 AND Step 4)"""
 AGAIN = "Step 1: search for tablet cover navy\nStep 2: match products\nExecution Order: (Step 1 AND Step 2)"
 OPEN = ["think: a start", "search[tablet cover navy]", "click[b0gcxfw2nc]"]
+
+WOOD = "Step 1: mine 1 oak log\nStep 2: craft 4 oak planks\nExecution Order: (Step 1 AND Step 2)"
+HIDES = "hunt({'leather': 4}, null, null); # step 1"
+WEAR = "equip({'leather boots': 1}, {'leather boots': 1}, null); # step 2"
 
 EPISODES = {
     "react": (
@@ -103,6 +108,26 @@ EPISODES = {
             "match": ["No, it does not say navy blue.", "No.", "Yes, the pad and the color are there."],
             "executor": ["click[navy blue]", "click[tessik pad 11 pro]", "click[buy now]"],
         },
+    ),
+    "minetechtree_react": (
+        "bowl",
+        ReActAgent(MINETECHTREE),
+        {"executor": ["think: a start", "mine 1 oak log", "fly", "task failed!"]},
+    ),
+    "minetechtree_adapt": (
+        "bowl",
+        ADaPTAgent(MINETECHTREE, d_max=2),
+        {"executor": ["task failed!", "mine 1 oak log", "Task completed!"], "planner": [WOOD]},
+    ),
+    "minetechtree_deps": (
+        "leather_boots",
+        DEPSAgent(MINETECHTREE, rounds=1),
+        {"planner": [f"{HIDES}\n{WEAR}", "fly"], "explainer": ["I have no boots."], "executor": []},
+    ),
+    "minetechtree_inner_monologue": (
+        "leather_boots",
+        InnerMonologueAgent(MINETECHTREE),
+        {"planner": [HIDES, WEAR, "fly", "done"], "executor": []},
     ),
     "webshop_plan_and_execute": (
         CASE,
