@@ -583,7 +583,15 @@ def test_program__that_breaks_is_one_that_failed(program: str, agent: Agent):
 
 @pytest.mark.parametrize(
     "program",
-    ["", "mine('log', -1)", "mine('log', 0)", "equip('unobtainium')", "fly('unobtainium', 9)", "# mine('log')"],
+    [
+        "",
+        "mine('log', -1)",
+        "mine('log', 0)",
+        "equip('shield', 0)",
+        "equip('unobtainium')",
+        "fly('unobtainium', 9)",
+        "# mine('log')",
+    ],
 )
 def test_program__for_nothing_plays_nothing(program: str):
     assert actions(played(CodeAsPoliciesAgent(MINETECHTREE), program)) == []
