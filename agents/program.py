@@ -1,6 +1,6 @@
 """Programs that models write, interpreted node by node from a list of what is allowed, and never executed.
 
-Allowed are numbers, texts and lists of these, names, arithmetic, comparisons, ``and``, ``or``, ``not``, ``if``,
+Allowed are numbers, texts and flat lists of these, names, arithmetic, comparisons, ``and``, ``or``, ``not``, ``if``,
 ``for``, ``while``, ``assert``, ``pass``, ``break``, ``return`` and functions of the program's own. There are no
 imports, no attributes, no subscripts and no functions of Python but ``range``, ``min``, ``max``, ``len`` and ``print``.
 Whatever else a program calls is an action.
@@ -26,7 +26,7 @@ Action: TypeAlias = Callable[[str, list[Value]], Generator[Request, Any, Value]]
 """Plays ``name(*arguments)`` and returns its value."""
 
 _FENCE = re.compile(r"^\s*```.*$", re.MULTILINE)
-_ELSE = re.compile(r"^(\s*)assert\s+(.+?)\s+else:?\s+(.+)$", re.MULTILINE)
+_ELSE = re.compile(r"^([ \t]*)assert[ \t]+(\S(?:.*?\S)?)\s+else:?[ \t]+(\S.*)$", re.MULTILINE)
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -67,8 +67,10 @@ def parse_program(text: str) -> ast.Module:
     Raises:
         ProgramError: If it is too long or cannot be read.
     """
+    if len(text) > MAX_CHARACTERS:
+        raise ProgramError(f"the program is longer than {MAX_CHARACTERS} characters")
     text = _ELSE.sub(r"\1if not (\2): \3", _FENCE.sub("", text)).strip("\n")
-    if len(text) > MAX_CHARACTERS or text.count("\n") >= MAX_LINES:
+    if text.count("\n") >= MAX_LINES:
         raise ProgramError(f"the program is longer than {MAX_LINES} lines")
     try:
         return ast.parse(text)
@@ -117,7 +119,7 @@ class Interpreter:
             yield from self._loop(node, names)
         elif isinstance(node, ast.Assert):
             if not (yield from self._value(node.test, names)):
-                raise ProgramError(f"the assertion {ast.unparse(node.test)} failed")
+                raise ProgramError(f"the assertion {_written(node.test)} failed")
         elif isinstance(node, ast.FunctionDef):
             self.functions[node.name] = node
         elif isinstance(node, ast.Return):
@@ -168,7 +170,7 @@ class Interpreter:
         if isinstance(node, ast.Name):
             return self._name(node.id, names)
         if isinstance(node, (ast.List, ast.Tuple)):
-            return (yield from self._values(node.elts, names))
+            return _flat((yield from self._values(node.elts, names)))
         if isinstance(node, ast.BinOp):
             left, right = yield from self._values([node.left, node.right], names)
             return self._binary(node.op, left, right)
@@ -263,6 +265,21 @@ def _tried(function: Callable[..., Any], *arguments: Value) -> Value:
         return function(*arguments)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise ProgramError(f"{type(error).__name__}: {error}") from error
+
+
+def _flat(values: list[Value]) -> list[Value]:
+    """A list in a list twice, and that in another twice, would take ages to compare."""
+    if any(isinstance(value, list) for value in values):
+        raise ProgramError("a list cannot stand in a list")
+    return values
+
+
+def _written(node: ast.expr) -> str:
+    """Return an expression as text; what was not evaluated may be nested too deeply for that."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return f"in line {node.lineno}"
 
 
 def _bounded(value: Value) -> Value:
