@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -13,7 +13,7 @@ from textcraft_gym.agents.controller import Scene
 from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.goals import Goal, is_reached
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.agents.select import candidates, choose, make_selector
+from textcraft_gym.agents.select import candidates, choose, make_selector, ready
 
 MAX_DIALOGUE = 40_000
 """Characters of a dialogue that is gone on with; of a longer one the oldest rounds are left out."""
@@ -109,12 +109,16 @@ class GoalPlanner:
     def select(self, play: Play, pending: Mapping[int, Goal], scene: Scene, number: float) -> tuple[int, Goal]:
         """Return the goal to pursue next, one of its alternatives, and its number in the plan; ``number`` is chance."""
         can = [
-            (step, goal)
-            for step in candidates(pending, scene.held)
-            for goal in self.controller.alternatives(pending[step], scene)
+            (step, goal) for step in candidates(pending, scene.held) for goal in self.alternatives(pending[step], scene)
         ]
         info = play.history[-1][1].info
         return can[choose(self.selector.horizons([goal for _, goal in can], scene, info), number)]
+
+    def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
+        """Return the ways to reach a goal that can be taken now; of one that is reached, no other way is needed."""
+        if is_reached(goal, scene.held):
+            return [goal]
+        return ready(self.controller.alternatives(goal, scene), scene.held)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Pursue a goal, unless it is reached already, and return why it failed; None if it did not."""

@@ -122,6 +122,11 @@ def candidates(pending: Mapping[int, Goal], held: Mapping[str, int]) -> list[int
     return free or ready[:1] or list(pending)[:1]
 
 
+def ready(alternatives: Sequence[Goal], held: Mapping[str, int]) -> Sequence[Goal]:
+    """Return the alternatives whose materials and tool are held; all where there is none."""
+    return [one for one in alternatives if _is_ready(one, held)] or alternatives
+
+
 def choose(horizons: Sequence[float], number: float, tau: float = TAU) -> int:
     """Return a place, each as likely as the softmax of ``-horizon / tau`` makes it, by a number from 0 to 1."""
     least = min(horizons)

@@ -11,7 +11,7 @@ from textcraft_gym import run_episode
 from textcraft_gym.agents.deps import DEPSAgent
 from textcraft_gym.agents.games import MINETECHTREE, TEXTCRAFT
 from textcraft_gym.agents.goals import Goal
-from textcraft_gym.agents.select import candidates, choose
+from textcraft_gym.agents.select import SELECTORS, candidates, choose
 
 BOAT = Goal("craft", {"boat": 1}, {"planks": 5})
 CHEST = Goal("craft", {"chest": 1}, {"planks": 8})
@@ -78,12 +78,17 @@ def test_choose__is_sure_where_one_is_far_sooner():
 
 def first_catch(selector: str, plan: str, seed: int = 3) -> str:
     """Return the first thing that is got of a plan."""
+    return catches(selector, plan, seed)[0]
+
+
+def catches(selector: str, plan: str, seed: int) -> list[str]:
+    """Return what is got of a plan."""
     agent = DEPSAgent(MINETECHTREE, rounds=0, selector=selector)
     env = gym.make("MineTechTree-v0", max_episode_steps=-1, **agent.env_args)
     models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
     episode = run_episode(env, agent, task="white_bed", seed=seed, model=models)
     assert episode.error is None
-    return next(action for action, _ in episode.transcript if action and action.startswith(("mine", "hunt")))
+    return [action for action, _ in episode.transcript if action and action.startswith(("mine", "hunt"))]
 
 
 PLAN = "mine({'oak log': 2}, null, null)\nhunt({'beef': 1}, null, null)\nhunt({'white wool': 3}, null, null)"
@@ -102,6 +107,17 @@ def test_selector__goes_where_it_is_soonest_done(selector: str):
             assert first == ("mine 2 oak log" if sooner > 0 else "hunt 1 beef")
             caught[first] += 1
     assert min(caught.values()) >= 5
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_selector__is_offered_only_alternatives_that_can_be_pursued(selector: str):
+    either = "mine({'cobblestone': 1}, null, 'wooden pickaxe') or mine({'oak log': 1}, null, null)"
+    assert {first_catch(selector, either, seed) for seed in range(5)} == {"mine 1 oak log"}
+
+
+def test_selector__is_offered_no_alternative_to_what_is_reached():
+    plan = "hunt({'beef': 1})\nhunt({'beef': 1}, {'beef': 1}) or hunt({'porkchop': 1}, {'beef': 1})"
+    assert all(catches("random", plan, seed) == ["hunt 1 beef"] for seed in range(8))
 
 
 def test_selector__keeps_the_order_or_none():
