@@ -52,6 +52,14 @@ def test_expert__wins_every_task_in_time_and_in_the_fewest_actions(rules):
             assert is_won(game, end(game, FIRST, plan)), task.id
 
 
+@pytest.mark.parametrize("goals", ["cooked_beef+leather_boots", "white_bed+cooked_mutton+item_frame", "oak_boat+chest"])
+def test_shortest_solution__hunts_once_for_all_that_an_animal_gives(goals):
+    game = begin(goals, 0, ticks=100_000)
+    plan = expert_plan(game, FIRST)
+    assert is_won(game, end(game, FIRST, plan))
+    assert len(plan) == find_task(goals, "vanilla").optimal_length
+
+
 def test_skills__are_the_papers_but_for_the_seven_known():
     tasks = all_tasks("vanilla")
     assert len(tasks) == 76

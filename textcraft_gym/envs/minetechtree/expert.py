@@ -77,8 +77,18 @@ def ways(wood: str) -> Mapping[str, Way]:
 
 def fewest_skills(items: Iterable[str]) -> int:
     """Return how many skills it takes at the least to come by all items."""
+    return min(map(len, _skills(items)))
+
+
+def fewest_actions(items: Iterable[str]) -> int:
+    """Return how many actions it takes at the least: one a skill, but one hunt gives all that an animal drops."""
+    return min(len({SOURCE_OF[one].name if one in SOURCE_OF else one for one in skills}) for skills in _skills(items))
+
+
+def _skills(items: Iterable[str]) -> list[Skills]:
+    """Return all skills that it takes to come by all items, with each wood."""
     wanted = list(items)
-    return min(len(frozenset().union(*(ways(wood)[item].skills for item in wanted))) for wood in WOODS)
+    return [frozenset().union(*(ways(wood)[item].skills for item in wanted)) for wood in WOODS]
 
 
 def _grows(game: Game, wood: str) -> bool:

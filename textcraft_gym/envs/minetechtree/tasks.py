@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from textcraft_gym.envs.minedojo.names import task_id
 from textcraft_gym.envs.minedojo.specifications import MineDojoMissing, Specification, specification
-from textcraft_gym.envs.minetechtree.expert import fewest_skills
+from textcraft_gym.envs.minetechtree.expert import fewest_actions, fewest_skills
 from textcraft_gym.envs.minetechtree.state import Aim
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
@@ -103,8 +103,8 @@ class Task:
 
     @property
     def optimal_length(self) -> int:
-        """The fewest actions that solve it: one a skill, and one for each item to be equipped."""
-        return fewest_skills(aim.item for aim in self.aims) + sum(aim.worn for aim in self.aims)
+        """The fewest actions that solve it: those that come by the items, and one for each that is to be equipped."""
+        return fewest_actions(aim.item for aim in self.aims) + sum(aim.worn for aim in self.aims)
 
     @property
     def details(self) -> dict[str, str]:
