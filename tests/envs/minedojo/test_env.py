@@ -98,7 +98,7 @@ def test_craft__is_sent_until_there_are_so_many_more():
     assert functions(made) == [(4, planks, 0)] * 2
     assert all(one[:5] == [0, 0, 0, 12, 12] for one in made.all[-1].commands)
     assert info["ticks"] == 2
-    assert env.step("inventory")[0] == "Inventory: 1 log, 8 planks"
+    assert env.step("inventory")[0] == "Inventory: 1 oak log, 8 oak planks"
 
 
 def test_craft__at_a_table_places_it_first():

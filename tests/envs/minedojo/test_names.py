@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from textcraft_gym.envs.minedojo.names import old_name, task_id
+from textcraft_gym.envs.minedojo.names import new_name, old_name, task_id
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,22 @@ from textcraft_gym.envs.minedojo.names import old_name, task_id
 )
 def test_item__has_the_name_of_1_11(item, old, task):
     assert (old_name(item), task_id(item)) == (old, task)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("log", "oak_log"),
+        ("wooden_slab", "oak_slab"),
+        ("fence", "oak_fence"),
+        ("wooden_door", "oak_door"),
+        ("stone_slab", "cobblestone_slab"),
+        ("wool", "white_wool"),
+        ("coal", "coal"),
+        ("dark_oak_door", "dark_oak_door"),
+        ("diamond", "diamond"),
+    ],
+)
+def test_item__has_the_name_of_1_16(old, new):
+    assert new_name(old) == new
+    assert old_name(new) == old

@@ -10,7 +10,7 @@ import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
 from textcraft_gym.envs.minedojo.commands import Command, command, held, is_near, place_of, worn
-from textcraft_gym.envs.minedojo.names import old_name, task_id
+from textcraft_gym.envs.minedojo.names import new_name, old_name, task_id
 from textcraft_gym.envs.minedojo.specifications import (
     HOW_TO_INSTALL,
     MineDojoMissing,
@@ -28,6 +28,7 @@ from textcraft_gym.envs.minetechtree.rules import (
 )
 from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.spaces import AnyText
 
 NO_SKILL = "no_skill"
@@ -69,8 +70,7 @@ class MineDojoEnv(gym.Env[str, str]):
       so many more. A table or furnace that is held is placed first where none is near. What is said after ``using`` is
       not read: the simulator takes what it finds.
     - ``mine {n} {item}``, ``hunt {n} {item}``: handed to the skill policy until there are so many more, it gives up, or
-      it
-      has used its ticks.
+      it has used its ticks.
     - ``equip {item}``, ``place {item}``: done by the simulator's command.
     - ``inventory``, ``look``.
 
@@ -282,7 +282,7 @@ class MineDojoEnv(gym.Env[str, str]):
 
 
 def _inventory(holding: Mapping[str, int]) -> str:
-    named = ", ".join(f"{count} {item.replace('_', ' ')}" for item, count in holding.items())
+    named = ", ".join(f"{count} {name_of(new_name(item))}" for item, count in holding.items())
     return f"Inventory: {named}" if named else text.EMPTY_HANDED
 
 

@@ -43,6 +43,11 @@ _MATERIALS = ("wooden", "stone", "iron", "golden", "diamond", "leather")
 _EQUIPMENT = ("pickaxe", "axe", "hoe", "sword", "shovel", "boots", "chestplate", "helmet", "leggings")
 
 
+_NEW = {old: f"oak_{kind}" for kind, old in _OF_WOOD.items()} | {
+    old: new for new, old in reversed(_RENAMED.items()) if new != "charcoal"
+}
+
+
 def old_name(item: str) -> str:
     """Return what Minecraft 1.11 calls an item of 1.16, with or without its namespace: ``wooden_door``."""
     name = item.removeprefix(DEFAULT_NAMESPACE)
@@ -52,6 +57,11 @@ def old_name(item: str) -> str:
         if name.startswith(f"{wood}_"):
             return _OF_WOOD.get(name.removeprefix(f"{wood}_"), name)
     return name
+
+
+def new_name(item: str) -> str:
+    """Return what Minecraft 1.16 calls an item of 1.11: of several, oak, white, or what the paper's tasks ask for."""
+    return _NEW.get(item, item)
 
 
 def task_id(item: str) -> str:
