@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from textcraft_gym.agents.controller import Controller, RangingController, Scene
-from textcraft_gym.agents.goals import KINDS, Goal, has
+from textcraft_gym.agents.goals import KINDS, Goal, has, is_reached
 from textcraft_gym.agents.horizon import learned_horizon
 
 TAU = 10.0
@@ -111,15 +111,22 @@ def candidates(pending: Mapping[int, Goal], held: Mapping[str, int]) -> list[int
     """Return the numbers of the goals that can be pursued now.
 
     Their materials and tool are held, and they use up nothing that is in reserve for another goal. Where there is none,
-    it is the first that has all it takes, or the first.
+    it is the first that has all it takes, or the first. What is reached takes nothing any more.
     """
-    ready = [step for step, goal in pending.items() if any(_is_ready(one, held) for one in goal.alternatives)]
+    reached = {step for step, goal in pending.items() if is_reached(goal, held)}
+    left = {step: goal for step, goal in pending.items() if step not in reached}
+    can = [
+        step
+        for step, goal in pending.items()
+        if step in reached or any(_is_ready(one, held) for one in goal.alternatives)
+    ]
     free = [
         step
-        for step in ready
-        if not any(_eats(pending[step], other, held) for number, other in pending.items() if number != step)
+        for step in can
+        if step in reached
+        or not any(_eats(pending[step], other, held) for number, other in left.items() if number != step)
     ]
-    return free or ready[:1] or list(pending)[:1]
+    return free or can[:1] or list(pending)[:1]
 
 
 def ready(alternatives: Sequence[Goal], held: Mapping[str, int]) -> Sequence[Goal]:

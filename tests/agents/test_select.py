@@ -53,6 +53,12 @@ def test_candidates__leave_of_a_kind_what_is_needed_of_one_of_it():
     assert candidates(numbered(stick, oak, SHEEP), {"oak planks": 7}) == [1, 2, 3]
 
 
+def test_candidates__reserve_nothing_for_what_is_reached():
+    clock = Goal("craft", {"clock": 1}, {"planks": 1, "gold ingot": 4})
+    assert candidates(numbered(clock, CHEST, SHEEP), {"planks": 8}) == [3]
+    assert candidates(numbered(clock, CHEST, SHEEP), {"planks": 8, "clock": 1}) == [1, 2, 3]
+
+
 def test_candidates__are_the_first_where_none_is_free():
     assert candidates(numbered(BOAT, CHEST), {"planks": 12}) == [1]
     assert candidates(numbered(CHEST, TORCH), {}) == [1]
