@@ -9,6 +9,8 @@ Open-World Multi-Task Agents, 2023.
 
 from __future__ import annotations
 
+import random
+
 from textcraft_gym.agents.agent import Message, Play, Routine
 from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, plans
@@ -48,9 +50,10 @@ class DEPSAgent(GoalPlanner):
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         task, dialogue = yield from self.begin(play)
+        chance = random.Random(play.seed)
         for may_mend in plans(self.rounds):
             plan = yield from self.say(play, dialogue, task)
-            progress = yield from self.execute(play, plan)
+            progress = yield from self.execute(play, plan, chance)
             if progress.done:
                 return True
             if may_mend:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -13,7 +13,7 @@ from textcraft_gym.agents.controller import Scene
 from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.goals import Goal, is_reached
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.agents.select import candidates, choose, make_selector, ready
+from textcraft_gym.agents.select import candidates, choose, make_selector
 
 MAX_DIALOGUE = 40_000
 """Characters of a dialogue that is gone on with; of a longer one the oldest rounds are left out."""
@@ -90,14 +90,13 @@ class GoalPlanner:
         dialogue.append(Message("assistant", completion.text))
         return completion.text
 
-    def execute(self, play: Play, plan: str) -> Generator[Request, Any, Progress]:
-        """Pursue the goals of a plan up to the first that fails."""
-        number = random.Random(play.seed)
+    def execute(self, play: Play, plan: str, chance: random.Random) -> Generator[Request, Any, Progress]:
+        """Pursue the goals of a plan up to the first that fails; ``chance`` is for the selector."""
         progress = Progress(dict(enumerate(self.controller.goals(plan), 1)))
         pending = dict(progress.goals)
         while pending:
             scene = yield from self.controller.look(play)
-            step, goal = self.select(play, pending, scene, number.random())
+            step, goal = self.select(play, pending, scene, chance.random())
             del pending[step]
             reason = yield from self.pursue(play, goal, scene)
             if reason is not None:
@@ -107,18 +106,11 @@ class GoalPlanner:
         return progress
 
     def select(self, play: Play, pending: Mapping[int, Goal], scene: Scene, number: float) -> tuple[int, Goal]:
-        """Return the goal to pursue next, one of its alternatives, and its number in the plan; ``number`` is chance."""
-        can = [
-            (step, goal) for step in candidates(pending, scene.held) for goal in self.alternatives(pending[step], scene)
-        ]
+        """Return the number of the goal to pursue next and the way in which to; ``number`` is drawn by chance."""
+        ways = {step: self.controller.alternatives(goal, scene) for step, goal in pending.items()}
         info = play.history[-1][1].info
-        return can[choose(self.selector.horizons([goal for _, goal in can], scene, info), number)]
-
-    def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the ways to reach a goal that can be taken now; of one that is reached, no other way is needed."""
-        if is_reached(goal, scene.held):
-            return [goal]
-        return ready(self.controller.alternatives(goal, scene), scene.held)
+        can = candidates(ways, scene.held)
+        return choose(can, lambda goals: self.selector.horizons(goals, scene, info), number)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Pursue a goal, unless it is reached already, and return why it failed; None if it did not."""

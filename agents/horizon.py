@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from textcraft_gym.agents.controller import Errand
 
-LONGEST, CLASSES = 6000, 40
+LONGEST, CLASSES = 12_000, 44
 STEPS, RATE, MOMENTUM, DECAY = 1500, 1.0, 0.9, 1e-5
 DECIMALS = 3
 
@@ -56,13 +56,18 @@ class Horizon:
 
 
 def features(errand: Errand) -> dict[str, float]:
-    """Return what the horizon may depend on: what is done, where, how far it is, how many, with what."""
-    far, many = math.log1p(errand.steps), math.log1p(errand.amount)
+    """Return what the horizon may depend on: what is done, where, how far it is, how many, with what.
+
+    Time is a sum of the way and the work, and its class the logarithm of that: so there are the logarithms of both,
+    their squares, and the work where there is no way.
+    """
+    way, work = math.log1p(errand.steps), math.log1p(errand.amount)
     what = errand.source or errand.verb
-    found = {"always": 1.0, "far": far, "far squared": far * far / 5, what: 1.0, f"many of {what}": many}
+    found = {"always": 1.0, "way": way, "way squared": way * way / 5, "work squared": work * work / 3}
+    found |= {"work without a way": work * math.exp(-errand.steps / 20), what: 1.0, f"work of {what}": work}
     if errand.tool and errand.source:
-        found |= {f"{what} with {errand.tool}": 1.0, f"many of {what} with {errand.tool}": many}
-    return found | {"many, near": many * math.exp(-errand.steps / 20), "many": many * many / 3}
+        found |= {f"{what} with {errand.tool}": 1.0, f"work of {what} with {errand.tool}": work}
+    return found
 
 
 def fit(errands: Sequence[Errand], ticks: Sequence[int]) -> Horizon:

@@ -37,7 +37,10 @@ class InnerMonologueAgent(GoalPlanner):
                 return True
             goal = next(iter(self.controller.goals(said)), None)
             scene = yield from self.controller.look(play)
-            reason = (yield from self.pursue(play, goal, scene)) if goal else "I found no step in that."
+            reason: str | None = "I found no step in that."
+            if goal:
+                _, way = self.select(play, {1: goal}, scene, 0.0)
+                reason = yield from self.pursue(play, way, scene)
             scene = yield from self.controller.look(play)
             told = [f"Success: {reason or 'yes'}", *filter(None, [scene.seen, scene.told]), "Next goal:"]
             dialogue.append(Message("user", "\n".join(told)))

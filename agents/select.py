@@ -10,7 +10,7 @@ Source: Wang et al., Describe, Explain, Plan and Select, 2023, section 3.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from textcraft_gym.agents.controller import Controller, RangingController, Scene
@@ -107,34 +107,50 @@ def make_selector(name: str, controller: Controller, game: str) -> Selector:
     return LearnedSelector(controller, game) if name == "learned" else OracleSelector(controller)
 
 
-def candidates(pending: Mapping[int, Goal], held: Mapping[str, int]) -> list[int]:
-    """Return the numbers of the goals that can be pursued now.
+def candidates(pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]) -> dict[int, Sequence[Goal]]:
+    """Return the goals that can be pursued now, by their numbers, and those of their alternatives that can.
 
     Their materials and tool are held, and they use up nothing that is in reserve for another goal. Where there is none,
     it is the first that has all it takes, or the first. What is reached takes nothing any more.
+
+    Args:
+        pending: The alternatives of each goal that is not finished.
+        held: What is held.
     """
-    reached = {step for step, goal in pending.items() if is_reached(goal, held)}
-    left = {step: goal for step, goal in pending.items() if step not in reached}
-    can = [
-        step
-        for step, goal in pending.items()
-        if step in reached or any(_is_ready(one, held) for one in goal.alternatives)
-    ]
-    free = [
-        step
-        for step in can
-        if step in reached
-        or not any(_eats(pending[step], other, held) for number, other in left.items() if number != step)
-    ]
-    return free or can[:1] or list(pending)[:1]
+    reached = {step: ways[:1] for step, ways in pending.items() if any(is_reached(one, held) for one in ways)}
+    left = {step: ways for step, ways in pending.items() if step not in reached}
+    can = {step: [one for one in ways if _is_ready(one, held)] for step, ways in left.items()}
+    free = {
+        step: [one for one in ways if not any(_eats(one, left[other], held) for other in left if other != step)]
+        for step, ways in can.items()
+    }
+    now = {step: ways for step in pending if (ways := reached.get(step) or free[step])}
+    if now or not left:
+        return now
+    first = next((step for step in left if can[step]), next(iter(left)))
+    return {first: can[first] or left[first]}
 
 
-def ready(alternatives: Sequence[Goal], held: Mapping[str, int]) -> Sequence[Goal]:
-    """Return the alternatives whose materials and tool are held; all where there is none."""
-    return [one for one in alternatives if _is_ready(one, held)] or alternatives
+def choose(
+    can: Mapping[int, Sequence[Goal]], horizons: Callable[[Sequence[Goal]], Sequence[float]], number: float
+) -> tuple[int, Goal]:
+    """Return a goal's number and its alternative that is reached soonest, the first of equals.
+
+    Args:
+        can: The goals that can be pursued, with their alternatives.
+        horizons: Returns the time of each of some alternatives.
+        number: From 0 to 1, drawn by chance.
+    """
+    ways = [(step, goal) for step, goals in can.items() for goal in goals]
+    soonest: dict[int, tuple[float, Goal]] = {}
+    for (step, goal), time in zip(ways, horizons([goal for _, goal in ways]), strict=True):
+        if step not in soonest or time < soonest[step][0]:
+            soonest[step] = time, goal
+    step = list(soonest)[draw([time for time, _ in soonest.values()], number)]
+    return step, soonest[step][1]
 
 
-def choose(horizons: Sequence[float], number: float, tau: float = TAU) -> int:
+def draw(horizons: Sequence[float], number: float, tau: float = TAU) -> int:
     """Return a place, each as likely as the softmax of ``-horizon / tau`` makes it, by a number from 0 to 1."""
     least = min(horizons)
     weights = [math.exp((least - horizon) / tau) for horizon in horizons]
@@ -150,8 +166,14 @@ def _is_ready(goal: Goal, held: Mapping[str, int]) -> bool:
     return all(has(held, name) >= count for name, count in goal.needs.items())
 
 
-def _eats(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
-    """Whether another goal has enough of something, material or tool, and has no longer after this one."""
+def _eats(goal: Goal, others: Sequence[Goal], held: Mapping[str, int]) -> bool:
+    """Whether a goal uses up what another has in reserve, and leaves that no alternative which can be pursued."""
+    spared = [other for other in others if not _uses_up(goal, other, held)]
+    return len(spared) < len(others) and not any(_is_ready(other, held) for other in spared)
+
+
+def _uses_up(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
+    """Whether enough of something, material or tool, is there for another goal, and no longer after this one."""
     return any(has(held, name) >= count > has(held, name) - _uses(goal, name) for name, count in other.needs.items())
 
 

@@ -5,6 +5,8 @@ Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of
 
 from __future__ import annotations
 
+import random
+
 from textcraft_gym.agents.agent import Message, Play, Routine
 from textcraft_gym.agents.games import DEFAULT, Playbook
 from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, plans
@@ -38,9 +40,10 @@ class ZeroShotAgent(GoalPlanner):
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         task, dialogue = yield from self.begin(play)
+        chance = random.Random(play.seed)
         for may_mend in plans(self.rounds):
             plan = yield from self.say(play, dialogue, task)
-            progress = yield from self.execute(play, plan)
+            progress = yield from self.execute(play, plan, chance)
             if progress.done:
                 return True
             if may_mend:

@@ -49,7 +49,7 @@ class Gathering:
         return Scene(read_held(inventory), inventory, around, read_around(around))
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the goals of a line, that of any wood once for each wood in sight, as the last thing to have."""
+        """Return the goals of a line, that of any wood once for each wood in sight, the nearest first."""
         return [one for goal in goal.alternatives for one in self._of_each_wood(goal, scene)]
 
     def errand(self, goal: Goal, scene: Scene) -> Errand:
@@ -95,7 +95,8 @@ class Gathering:
     def _of_each_wood(self, goal: Goal, scene: Scene) -> list[Goal]:
         if "log" not in goal.have:
             return [goal]
-        return [replace(goal, choice=item) for item in members("log") if source(item) in scene.around] or [goal]
+        woods = {source(item): item for item in members("log")}
+        return [replace(goal, choice=woods[place]) for place in scene.around if place in woods] or [goal]
 
     def _skill(self, name: str, goal: Goal, scene: Scene) -> Recipe:
         """Return how a thing is come by; of planks those of which most logs are held, of logs the chosen or nearest."""

@@ -82,10 +82,9 @@ class Mind(ABC):
         """Return the action that applies a recipe."""
         return str(recipe)
 
-    def needs(self, recipe: Recipe, times: int) -> list[Want]:
-        """Return what must be held to apply a recipe so often."""
-        tool = [Want(recipe.tool, 1)] if recipe.tool else []
-        return [*tool, *(Want(part.item, times * part.amount) for part in recipe.parts)]
+    def applied(self, recipe: Recipe, count: int) -> Recipe:
+        """Return a recipe with the parts that it takes for so many."""
+        return _times(recipe, recipe.times(count))
 
     def look_back(self, turns: Iterable[str]) -> None:
         """Read the transcript: what was got and made, and which lines are still open."""
@@ -107,7 +106,7 @@ class Mind(ABC):
             want = self._next()
             return self._have(want) if want else "Task completed!"
         line = self.open[-1]
-        for need in self.needs(line.recipe, line.recipe.times(line.amount)):
+        for need in _needs(_times(line.recipe, line.recipe.times(line.amount))):
             missing = need.amount - self.count(need.item)
             if missing > 0:
                 return self._have(Want(need.item, missing))
@@ -226,9 +225,9 @@ class Mind(ABC):
         recipe = self.recipe(want)
         if recipe is None:
             return [Step(want)]
-        times = recipe.times(want.amount)
-        missing = [Want(item, amount - self.count(item)) for item, amount in self.needs(recipe, times)]
-        return [*(Step(part) for part in missing if part.amount > 0), Step(want, _times(recipe, times))]
+        recipe = self.applied(recipe, want.amount)
+        missing = [Want(item, amount - self.count(item)) for item, amount in _needs(recipe)]
+        return [*(Step(part) for part in missing if part.amount > 0), Step(want, recipe)]
 
     def _whole(self, wants: Sequence[Want]) -> list[Step] | str:
         """Return the steps to all that is wanted, divided as far as can be kept in mind, or why not even one can be."""
@@ -267,14 +266,12 @@ class Mind(ABC):
             missing = needed[item] - self.count(item)
             if missing <= 0:
                 continue
-            recipe = divided.get(item)
+            recipe = self.applied(divided[item], missing) if item in divided else None
             if recipe:
-                times = recipe.times(missing)
                 for part in recipe.parts:
-                    needed[part.item] += times * part.amount
+                    needed[part.item] += part.amount
                 if recipe.tool:
                     needed[recipe.tool] = max(1, needed[recipe.tool])
-                recipe = _times(recipe, times)
             steps.append(Step(Want(item, missing), recipe))
         return steps[::-1]
 
@@ -324,6 +321,11 @@ def read_steps(text: str, want: Callable[[str], Want | None]) -> list[Want]:
 
 def _times(recipe: Recipe, times: int) -> Recipe:
     return recipe._replace(parts=tuple(Want(part.item, times * part.amount) for part in recipe.parts))
+
+
+def _needs(recipe: Recipe) -> list[Want]:
+    """Return all that must be held for a recipe, the tool first."""
+    return [*([Want(recipe.tool, 1)] if recipe.tool else []), *recipe.parts]
 
 
 def _above(item: str, divided: dict[str, Recipe]) -> set[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from textcraft_gym.agents.crafting import Recipe, Want, read_parts, read_recipe
-from textcraft_gym.agents.goals import EQUIPPED, KINDS, has
+from textcraft_gym.agents.goals import EQUIPPED, has
 from textcraft_gym.agents.minecraft import (
     WOODS,
     burnt,
@@ -98,9 +98,15 @@ class Player(Mind):
         way = ways().get(item)
         if way is None or (source(members(item)[0]) and not way.tool):
             return None
-        coal = self.count("coal") >= burnt("coal", count)
-        recipe = scaled(way, count, "coal" if coal else "planks")
-        return recipe._replace(parts=tuple(Want(self._named(part.item), part.amount) for part in recipe.parts))
+        return self.applied(way, count)
+
+    def applied(self, recipe: Recipe, count: int) -> Recipe:
+        """Return what makes so many at once, with what burns."""
+        way = ways().get(recipe.makes.item)
+        if way is None:
+            return recipe
+        whole = scaled(way, count, self._fuel(recipe, way, count))
+        return whole._replace(parts=tuple(Want(self._named(part.item), part.amount) for part in whole.parts))
 
     def count(self, item: str) -> int:
         """Return how many of an item, or of a kind of wood, are held."""
@@ -139,8 +145,14 @@ class Player(Mind):
         elif _INVENTORY.match(said):
             self.held = read_held(said)
 
+    def _fuel(self, recipe: Recipe, way: Recipe, count: int) -> str:
+        """Return what a recipe burns already, else coal where there is enough of it, else planks."""
+        if len(recipe.parts) > len(way.parts):
+            return recipe.parts[-1].item
+        return "coal" if self.count("coal") >= burnt("coal", count) else "planks"
+
     def _named(self, item: str) -> str:
-        return f"{self.wood} {item}" if self.wood and item in KINDS else item
+        return f"{self.wood} {item}" if self.wood and len(members(item)) > 1 else item
 
     def _wood_held(self, wood: str) -> int:
         return self.held.get(f"{wood} log", 0) * 4 + self.held.get(f"{wood} planks", 0)
