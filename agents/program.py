@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import time
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from textcraft_gym.agents.agent import Request
@@ -19,6 +21,8 @@ from textcraft_gym.agents.agent import Request
 MAX_LINES, MAX_CHARACTERS = 200, 10_000
 MAX_STEPS = 5_000
 """So many nodes a program may evaluate."""
+MAX_SECONDS = 10.0
+"""So long it may take to evaluate them; what its actions take does not count, and ends with the episode."""
 MAX_NUMBER, MAX_LENGTH, MAX_DEPTH = 10**6, 1_000, 50
 
 Value: TypeAlias = Any
@@ -59,6 +63,10 @@ class _Break(Exception):
     pass
 
 
+class _Continue(Exception):
+    pass
+
+
 def parse_program(text: str) -> ast.Module:
     """Return the program in a completion, without the marks of a code block.
 
@@ -86,6 +94,7 @@ class Interpreter:
         self.functions: dict[str, ast.FunctionDef] = {}
         self.steps = 0
         self.depth = 0
+        self.until = 0.0
 
     def run(self, program: ast.Module) -> Generator[Request, Any, None]:
         """Run a program to its end; functions without arguments that nothing calls are called.
@@ -93,6 +102,7 @@ class Interpreter:
         Raises:
             ProgramError: Where it does what is not allowed, an assertion fails, or it goes on too long.
         """
+        self.until = time.monotonic() + MAX_SECONDS
         try:
             yield from self._block(program.body, {})
             calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
@@ -100,7 +110,7 @@ class Interpreter:
             for name, function in list(self.functions.items()):
                 if name not in called and not function.args.args:
                     yield from self._own(function, [])
-        except (_Return, _Break):
+        except (_Return, _Break, _Continue):
             return
 
     def _block(self, body: list[ast.stmt], names: dict[str, Value]) -> Generator[Request, Any, None]:
@@ -121,11 +131,13 @@ class Interpreter:
             if not (yield from self._value(node.test, names)):
                 raise ProgramError(f"the assertion {_written(node.test)} failed")
         elif isinstance(node, ast.FunctionDef):
-            self.functions[node.name] = node
+            self.functions[node.name] = _plain(node)
         elif isinstance(node, ast.Return):
             raise _Return((yield from self._value(node.value, names)) if node.value else None)
         elif isinstance(node, ast.Break):
             raise _Break
+        elif isinstance(node, ast.Continue):
+            raise _Continue
         elif not isinstance(node, ast.Pass):
             raise ProgramError(f"{type(node).__name__} is not allowed")
 
@@ -142,7 +154,7 @@ class Interpreter:
         try:
             if isinstance(node, ast.While):
                 while (yield from self._value(node.test, names)):
-                    yield from self._block(node.body, names)
+                    yield from self._round(node.body, names)
                 return
             if not isinstance(node.target, ast.Name):
                 raise ProgramError("only a name can be assigned to")
@@ -151,18 +163,23 @@ class Interpreter:
                 raise ProgramError("only a list can be gone through")
             for value in values:
                 names[node.target.id] = value
-                yield from self._block(node.body, names)
+                yield from self._round(node.body, names)
         except _Break:
             return
+
+    def _round(self, body: list[ast.stmt], names: dict[str, Value]) -> Generator[Request, Any, None]:
+        with suppress(_Continue):
+            yield from self._block(body, names)
 
     def _value(self, node: ast.expr, names: dict[str, Value]) -> Generator[Request, Any, Value]:
         self._count()
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ProgramError(f"it goes more than {MAX_DEPTH} deep")
-        value = yield from self._evaluated(node, names)
-        self.depth -= 1
-        return value
+        try:
+            return (yield from self._evaluated(node, names))
+        finally:
+            self.depth -= 1
 
     def _evaluated(self, node: ast.expr, names: dict[str, Value]) -> Generator[Request, Any, Value]:
         if isinstance(node, ast.Constant) and (node.value is None or type(node.value) in (int, str, bool)):
@@ -179,9 +196,12 @@ class Interpreter:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
             value = yield from self._value(node.operand, names)
             return _tried(operator.not_ if isinstance(node.op, ast.Not) else operator.neg, value)
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARE:
-            left, right = yield from self._values([node.left, node.comparators[0]], names)
-            return _tried(_COMPARE[type(node.ops[0])], left, right)
+        if isinstance(node, ast.Compare):
+            return (yield from self._compared(node, names))
+        if isinstance(node, ast.IfExp):
+            return (
+                yield from self._value(node.body if (yield from self._value(node.test, names)) else node.orelse, names)
+            )
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             arguments = yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], names)
             return (yield from self._call(node.func.id, arguments))
@@ -196,6 +216,19 @@ class Interpreter:
                 break
         return value
 
+    def _compared(self, node: ast.Compare, names: dict[str, Value]) -> Generator[Request, Any, Value]:
+        """Return the first comparison that fails, else the last: ``1 < n < 3`` is two."""
+        left, holds = (yield from self._value(node.left, names)), True
+        for operation, comparator in zip(node.ops, node.comparators, strict=True):
+            if type(operation) not in _COMPARE:
+                raise ProgramError(f"{type(operation).__name__} is not allowed")
+            right = yield from self._value(comparator, names)
+            holds = _tried(_COMPARE[type(operation)], left, right)
+            if not holds:
+                break
+            left = right
+        return holds
+
     def _values(self, nodes: list[ast.expr], names: dict[str, Value]) -> Generator[Request, Any, list[Value]]:
         values = []
         for node in nodes:
@@ -208,19 +241,22 @@ class Interpreter:
             return (yield from self._own(self.functions[name], arguments))
         if name in _FUNCTIONS:
             return _bounded(_tried(_FUNCTIONS[name], *arguments))
-        return (yield from self.action(name, arguments))
+        left = self.until - time.monotonic()
+        value = yield from self.action(name, arguments)
+        self.until = time.monotonic() + left
+        return value
 
     def _own(self, function: ast.FunctionDef, arguments: list[Value]) -> Generator[Request, Any, Value]:
         """Call a function of the program's own."""
         parameters = [argument.arg for argument in function.args.args]
         if len(parameters) != len(arguments):
             raise ProgramError(f"{function.name} takes {len(parameters)} arguments")
-        depth = self.depth
         try:
             yield from self._block(function.body, dict(zip(parameters, arguments, strict=True)))
         except _Return as returned:
-            self.depth = depth
             return returned.value
+        except (_Break, _Continue) as error:
+            raise ProgramError("there is no loop to break or to continue") from error
         return None
 
     def _name(self, name: str, names: dict[str, Value]) -> Value:
@@ -241,6 +277,16 @@ class Interpreter:
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise ProgramError(f"the program goes on for more than {MAX_STEPS} steps")
+        if time.monotonic() > self.until:
+            raise ProgramError(f"the program goes on for more than {MAX_SECONDS:g} seconds")
+
+
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    """Return a function if it has plain parameters and nothing more."""
+    has = function.args
+    if function.decorator_list or has.defaults or has.vararg or has.kwarg or has.kwonlyargs or has.posonlyargs:
+        raise ProgramError(f"{function.name} has more than plain parameters")
+    return function
 
 
 def _range(*bounds: Any) -> list[int]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from statistics import fmean
+from typing import Any, NamedTuple, SupportsFloat
 
+import gymnasium as gym
 from figure import Panel, Point, figure
 
 import textcraft_gym
@@ -21,8 +23,21 @@ from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.registration import make
 
 ENV, SPLIT = "MineTechTree-v0", "core71"
+APART = {
+    "oak trees": ("oak_boat", "oak_door", "oak_fence", "oak_sign"),
+    "sheep": ("white_bed", "white_carpet", "painting"),
+    "cows": ("item_frame", "leather_boots", "leather_helmet"),
+    "pigs": ("cooked_porkchop",),
+    "stone": ("furnace", "stone_pickaxe", "cobblestone_wall", "lever"),
+    "coal ore": ("coal", "torch"),
+    "iron ore": ("bucket", "shears"),
+}
+"""Tasks by what they take that lies elsewhere than what the others take."""
+
+DRAWS = ("apart", "any")
 GOALS = (2, 3, 4)
-LIMITS = (1000, 1500, 2000, 2500, 3000)
+LIMITS = (1000, 1500, 2000, 2500, 3000, 3500)
+ENOUGH = 12_000
 EPISODES = 200
 SPAN = 99
 """Enough for whole plans, so that the selectors differ in nothing but the order of goals."""
@@ -31,75 +46,116 @@ TEXT = """# MineTechTree-v0: DEPS's selectors, with the plans of a simulated mod
 
 Numbers with plans of the **simulated model**, not of a language model: see [README.md](README.md).
 
-Two, three or four of the 71 tasks of `core71` at once, {episodes} draws of each, within so many ticks. The plans are
-whole (span {span}); of the goals that can be pursued, and of the woods where any will do, the selector takes one.
-*Fixed* takes the first of the plan, *random* any, *learned* what it expects to be reached soonest, from what goals took
-on other seeds ([learn_horizons.py](../../examples/learn_horizons.py)), and *oracle* what is reached soonest, which the
-environment tells it. No selector looks further ahead than that, the oracle neither: it does not plan a round trip.
-[selectors.csv](selectors.csv) has every number.
+Several tasks of `core71` at once, {episodes} draws each, within so many ticks: two, three or four that take things
+which lie apart (`parallel_goals.py` lists them), and as many of any. The plans are whole (span {span}), and the skill
+goes to the nearest trees where any wood will do, so that the selectors differ in the order of goals alone. Of the
+goals that can be pursued, *fixed* takes the first of the plan, *random* any, *learned* what it expects to be reached
+soonest, from what goals took on other seeds ([learn_horizons.py](../../examples/learn_horizons.py)), and *oracle*
+what is reached soonest, which the environment tells it. No selector looks further ahead than that, the oracle
+neither: it does not plan a round trip. [selectors.csv](selectors.csv) has every number.
+
+To know when reading: the order matters where goals lie apart, and the more of them there are the more. Of any tasks
+most lie on one way, from wood over stone to iron, which must be gone in its order; there the order of the rest gains
+little.
 
 ![Success over time](selectors.svg)
 
-## Tasks won (%), by ticks
+## Tasks won (%) that lie apart, by ticks
 
-{won}"""
+{apart}
+## Tasks won (%) of any, by ticks
+
+{any}
+## Ticks that a win takes, in the mean
+
+{ticks}"""
 
 
 class Outcome(NamedTuple):
-    """What a selector came to with so many goals in so many ticks."""
+    """What a selector came to with so many goals: the ticks of each episode that was won with time enough."""
 
+    draw: str
     goals: int
-    ticks: int
     selector: str
     episodes: int
-    won: int
+    ticks: Sequence[int]
 
-    @property
-    def point(self) -> Point:
-        """The rate with its interval."""
-        return Point(self.won / self.episodes, *wilson_interval(self.won, self.episodes))
+    def point(self, limit: int) -> Point:
+        """Return how many are won within a limit."""
+        won = sum(ticks <= limit for ticks in self.ticks)
+        return Point(won / self.episodes, *wilson_interval(won, self.episodes))
 
 
-def several_goals(goals: int, episodes: int) -> list[tuple[str, int]]:
+class Clock(gym.Wrapper[str, str, str, str]):
+    """Keeps how late it is."""
+
+    ticks = 0
+
+    def step(self, action: str) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Play one action, and look at the clock."""
+        step = self.env.step(action)
+        self.ticks = step[4]["ticks"]
+        return step
+
+
+def jobs(draw: str, goals: int, episodes: int = EPISODES) -> list[tuple[str, int]]:
     """Return tasks of so many goals, and a seed for each."""
     ids = [task.id for task in textcraft_gym.tasks(ENV, split=SPLIT)]
-    return [("+".join(random.Random(f"{goals}/{seed}").sample(ids, goals)), seed) for seed in range(episodes)]
+    found = []
+    for seed in range(episodes):
+        number = random.Random(f"{goals}/{seed}")
+        apart = [number.choice(APART[source]) for source in number.sample(list(APART), goals)]
+        found.append(("+".join(apart if draw == "apart" else number.sample(ids, goals)), seed))
+    return found
 
 
-def play(goals: int, ticks: int, selector: str, episodes: int = EPISODES) -> Outcome:
-    """Play so many episodes with a selector."""
+def play(draw: str, goals: int, selector: str, limit: int = ENOUGH, episodes: int = EPISODES) -> Outcome:
+    """Play so many episodes with a selector.
+
+    Neither plans nor selectors look at the time that is left, so what is won within less is what was won by then.
+    """
     agent = DEPSAgent(MINETECHTREE, selector=selector)
-    env = make(ENV, ticks=ticks, **agent.env_args)
-    jobs = several_goals(goals, episodes)
-    won = sum(bool(episode.won) for episode in run_episodes([env], agent, jobs, model=SimulatedModel(SPAN)))
-    return Outcome(goals, ticks, selector, episodes, won)
+    env = Clock(make(ENV, ticks=limit, **agent.env_args))
+    played = run_episodes([env], agent, jobs(draw, goals, episodes), model=SimulatedModel(SPAN))
+    return Outcome(draw, goals, selector, episodes, [env.ticks for episode in played if episode.won])
 
 
 def write_selectors(results: Path) -> None:
     """Play, and write the page, its table and its figure."""
-    found = [play(goals, ticks, name) for goals in GOALS for ticks in LIMITS for name in SELECTORS]
+    found = [play(draw, goals, name) for draw in DRAWS for goals in GOALS for name in SELECTORS]
     with (results / "selectors.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*Outcome._fields, *Point._fields])
-        writer.writerows([*one, *(f"{value:.6g}" for value in one.point)] for one in found)
-    heading = "Simulated plans: tasks won (%) over the ticks that there are, with 95% Wilson intervals"
+        writer.writerow(["draw", "goals", "selector", "ticks", "episodes", *Point._fields])
+        writer.writerows(
+            [one.draw, one.goals, one.selector, limit, one.episodes, *(f"{value:.6g}" for value in one.point(limit))]
+            for one in found
+            for limit in LIMITS
+        )
+    heading = "Simulated plans: tasks that lie apart won (%) over the ticks that there are, with 95% Wilson intervals"
     drawn = figure(heading, [panel(goals, found) for goals in GOALS])
     (results / "selectors.svg").write_text(drawn, encoding="utf-8", newline="\n")
     (results / "selectors.md").write_text(page(found), encoding="utf-8", newline="\n")
 
 
 def panel(goals: int, found: Iterable[Outcome]) -> Panel:
-    """Return the plot of one number of goals."""
-    of = [one for one in found if one.goals == goals]
-    lines = {name: [one.point for one in of if one.selector == name] for name in SELECTORS}
-    return Panel(f"{goals} goals at once", "ticks", [str(ticks) for ticks in LIMITS], lines)
+    """Return the plot of one number of goals that lie apart."""
+    of = [one for one in found if (one.draw, one.goals) == ("apart", goals)]
+    lines = {one.selector: [one.point(limit) for limit in LIMITS] for one in of}
+    return Panel(f"{goals} goals at once", "ticks", [str(limit) for limit in LIMITS], lines)
 
 
-def page(found: Iterable[Outcome]) -> str:
-    """Return the table as Markdown."""
-    rates = {(one.goals, one.selector, one.ticks): f"{100 * one.point.rate:.1f}" for one in found}
-    rows = [
-        (str(goals), name, *(rates[goals, name, ticks] for ticks in LIMITS)) for goals in GOALS for name in SELECTORS
-    ]
-    headings = ("goals", "selector", *(str(ticks) for ticks in LIMITS))
-    return TEXT.format(episodes=EPISODES, span=SPAN, won=markdown_table(headings, rows))
+def page(found: Sequence[Outcome]) -> str:
+    """Return the tables as Markdown."""
+
+    def won(draw: str) -> str:
+        rows = [
+            (str(one.goals), one.selector, *(f"{100 * one.point(limit).rate:.1f}" for limit in LIMITS))
+            for one in found
+            if one.draw == draw
+        ]
+        return markdown_table(("goals", "selector", *map(str, LIMITS)), rows)
+
+    means = {(one.draw, one.goals, one.selector): f"{fmean(one.ticks):.0f}" for one in found}
+    ticks = [(draw, str(goals), *(means[draw, goals, name] for name in SELECTORS)) for draw in DRAWS for goals in GOALS]
+    table = markdown_table(("tasks", "goals", *SELECTORS), ticks)
+    return TEXT.format(episodes=EPISODES, span=SPAN, apart=won("apart"), any=won("any"), ticks=table)

@@ -107,10 +107,10 @@ words, and buys what has enough of them. A task is won by a score of 1; the mean
         """The 71 tasks of `core71`, from planks to a diamond, by the groups of the DEPS paper.
 
 To know when reading: the model knows all recipes, and takes the wood that is nearest. What must be kept in mind is what
-a recipe takes, the fuel, and the table, furnace or tool that it needs; an iron pickaxe alone goes through twelve
-things. An executor has 20 turns, where ReAct alone has 60: with a `d_max` of 1 ADaPT has no more than that. Try-Again
-gains nothing: at any temperature the recipes are the same. Numbers of DEPS, and of the planners that it is compared
-with, stand on [a page of their own](planners.md).""",
+a recipe takes, the fuel, and the table, furnace or tool that it needs; ten other things are made or got on the way to
+an iron pickaxe. An executor has 20 turns, where ReAct alone has 60: with a `d_max` of 1 ADaPT has no more than that.
+Try-Again gains nothing: at any temperature the recipes are the same. Numbers of DEPS, and of the planners that it is
+compared with, stand on [a page of their own](planners.md).""",
     ),
 )
 

@@ -44,6 +44,11 @@ def run(text: str) -> list[tuple[str, list[object]]]:
         ("def plan():\n    assert get('a') >= 1 else: craft('b')\n    pass", [("get", ["a"])]),
         ("print('hello', max(1, 2), min([3, 4]), len('ab'))\nget('a', max(1, 2))", [("get", ["a", 2])]),
         ("assert 1 == 1\nget('a')", [("get", ["a"])]),
+        ("for i in [1, 2, 3]:\n    if i == 2: continue\n    get('a', i)", [("get", ["a", 1]), ("get", ["a", 3])]),
+        ("n = 0\nwhile n < 2:\n    n += 1\n    if n == 1: continue\n    get('a', n)", [("get", ["a", 2])]),
+        ("get('a', 1 if 1 < 2 < 3 else 2)\nget('b', 1 if 1 < 3 < 2 else 2)", [("get", ["a", 1]), ("get", ["b", 2])]),
+        ("x = get(1) < 2 < get(2) < get(3)", [("get", [1]), ("get", [2])]),
+        ("def f(x):\n    return x\nfor i in range(60):\n    x = f(i)\nget('a', x)", [("get", ["a", 59])]),
     ],
 )  # fmt: skip
 def test_program__does_what_python_would(program: str, actions: list):
@@ -80,8 +85,14 @@ def test_program__does_what_python_would(program: str, actions: list):
         "a, b = [1, 2]",
         "get(*['a'])",
         "x = (y := 1)",
-        "x = 1 if 1 else 2",
-        "1 < 2 < 3",
+        "1 < 2 is 3",
+        "@get\ndef f(): pass",
+        "def f(a=1): pass",
+        "def f(*a): pass",
+        "def f(**a): pass",
+        "def f(*, a): pass",
+        "def f():\n    break\nfor i in [1]:\n    f()",
+        "def f():\n    continue\nf()",
         "x = 1.5",
         "x = b'a'",
         "x = ...",
@@ -131,6 +142,25 @@ def test_program__does_what_python_would(program: str, actions: list):
 def test_program__does_nothing_else(program: str):
     with pytest.raises(ProgramError):
         run(program)
+
+
+def test_program__has_so_much_time_besides_what_its_actions_take(monkeypatch: pytest.MonkeyPatch):
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.01
+        return now
+
+    def action(name, arguments):
+        nonlocal now
+        yield from ()
+        now += 1000
+
+    monkeypatch.setattr("textcraft_gym.agents.program.time.monotonic", clock)
+    list(Interpreter(action).run(parse_program("get('a')\n" * 9)))
+    with pytest.raises(ProgramError, match="for more than 10 seconds"):
+        list(Interpreter(action).run(parse_program("get('a')\nwhile 1: pass")))
 
 
 LINES = ["get('a')", "if count('a'):", "    get('b', 2)", "while 1:", "    break", "def f(x):", "    return x", "f(1)"]
