@@ -111,6 +111,7 @@ craft 1 {0} fence gate using 4 stick, 2 {0} planks with crafting table
 
 
 _AROUND = re.compile(r"([a-z ]+?) ([0-9]{1,6}) steps away")
+_NEAR = re.compile(r"^Near: (.+)\.$", re.MULTILINE)
 _HELD = re.compile(r"([0-9]{1,9}) ([^,(\n]+?)( \(equipped\))?(?=,|$)", re.MULTILINE)
 
 
@@ -158,6 +159,12 @@ def read_around(text: str) -> dict[str, int]:
     """Return how many steps away each source is, the nearest first."""
     found = {name.strip(): int(steps) for name, steps in _AROUND.findall(text)}
     return dict(sorted(found.items(), key=lambda one: one[1]))
+
+
+def read_near(text: str) -> list[str]:
+    """Return the table and the furnace where they stand near, as MineDojo has them: they are as good as held."""
+    found = _NEAR.search(text)
+    return [station for station in (TABLE, FURNACE) if found and station in found[1]]
 
 
 def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:

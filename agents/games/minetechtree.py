@@ -17,6 +17,7 @@ from textcraft_gym.agents.minecraft import (
     members,
     read_around,
     read_held,
+    read_near,
     scaled,
     source,
     ways,
@@ -46,7 +47,8 @@ class Gathering:
         """Look around and at the inventory; neither takes time."""
         around = (yield from play.act("look")).observation
         inventory = (yield from play.act("inventory")).observation
-        return Scene(read_held(inventory), inventory, around, read_around(around))
+        held = dict.fromkeys(read_near(around), 1) | read_held(inventory)
+        return Scene(held, inventory, around, read_around(around))
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
         """Return the goals of a line, that of any wood once for each wood in sight, the nearest first."""

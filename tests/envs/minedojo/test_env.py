@@ -179,6 +179,26 @@ craft({'wooden pickaxe': 1}, {'planks': 3, 'stick': 2}, 'crafting table')"""
     assert episode.won, episode.transcript
 
 
+def test_deps__takes_a_table_that_stands_near_for_one_that_it_holds():
+    plan = """craft({'crafting table': 1}, {'planks': 4}, null)
+craft({'wooden pickaxe': 1}, {'planks': 3, 'stick': 2}, 'crafting table')"""
+    made = Made({"planks": 3, "stick": 2, "crafting_table": 1})
+    env = gym.make("MineDojo-v0", simulator=made)
+    agent = DEPSAgent(PLAYBOOKS["minetechtree"], rounds=0)
+    models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
+    episode = run_episode(PlacedFirst(env), agent, task="wooden_pickaxe", seed=0, model=models)
+    assert episode.won, episode.transcript
+
+
+class PlacedFirst(gym.Wrapper[str, str, str, str]):
+    """Begins where the table has been placed."""
+
+    def reset(self, **arguments: Any) -> tuple[str, dict[str, Any]]:
+        first = self.env.reset(**arguments)
+        self.env.step("place crafting table")
+        return first
+
+
 def test_mine__without_a_skill_policy_says_so():
     step = begin("oak_planks", Made()).step("mine 3 oak log")
     assert step[0] == "Could not mine oak log: no skill policy was given (gym.make(..., skills=...))"
