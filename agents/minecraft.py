@@ -22,6 +22,19 @@ FUELS = {"planks": 15, "coal": 80, "log": 15, "stick": 5}
 TABLE, FURNACE = "crafting table", "furnace"
 WORN = ("helmet", "chestplate", "leggings", "boots", "shield")
 
+ALIASES = {
+    "bed": "white bed",
+    "stone slab": "cobblestone slab",
+    "stone stairs": "cobblestone stairs",
+    "table": TABLE,
+    "wood": "log",
+    "wooden door": "oak door",
+    "wooden slab": "oak slab",
+    "wool": "white wool",
+    "workbench": TABLE,
+}
+"""What players and the paper call things otherwise, and what is not like the name that they have here."""
+
 _SOURCES = {
     "beef": "cows",
     "leather": "cows",

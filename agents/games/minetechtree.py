@@ -12,6 +12,7 @@ from textcraft_gym.agents.crafting import Recipe
 from textcraft_gym.agents.games.textcraft import TEXTCRAFT
 from textcraft_gym.agents.goals import Goal, has, parse_goals
 from textcraft_gym.agents.minecraft import (
+    ALIASES,
     FUELS,
     command,
     members,
@@ -125,19 +126,24 @@ class Gathering:
 
 
 def _complete(goal: Goal) -> Goal:
-    """Return a goal with what it takes besides what the plan says of it."""
-    name = _known(goal.name)
-    if name is None or goal.verb == "equip":
+    """Return a goal in the names that are known, with what it takes besides what the plan says of it."""
+    tool = _known(goal.tool) or goal.tool
+    goal = replace(goal, have=_in_known_names(goal.have), uses=_in_known_names(goal.uses), tool=tool)
+    if goal.name not in NAMES or goal.verb == "equip":
         return goal
-    recipe = scaled(ways()[name], goal.have[goal.name])
-    tool = {recipe.tool: 1} if recipe.tool and not goal.tool else {}
+    recipe = scaled(ways()[goal.name], goal.have[goal.name])
+    station = {recipe.tool: 1} if recipe.tool and not tool else {}
     parts = {} if goal.uses else {part.item: part.amount for part in recipe.parts}
-    return replace(goal, unsaid=tool | parts)
+    return replace(goal, unsaid=station | parts)
+
+
+def _in_known_names(counts: Mapping[str, int]) -> dict[str, int]:
+    return {_known(name) or name: count for name, count in counts.items()}
 
 
 def _known(name: str) -> str | None:
-    """Return the known thing that is most like a name; all wool is white here, and no known thing is like it."""
-    return "white wool" if name == "wool" else nearest(name, NAMES)
+    """Return the known thing of that name, or the one whose name is most like it."""
+    return ALIASES.get(name) or nearest(name, NAMES)
 
 
 MINETECHTREE = replace(TEXTCRAFT, game="minetechtree", dead=("Could not", "Wrong item", "OK."), controller=Gathering)

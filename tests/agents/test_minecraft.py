@@ -12,6 +12,7 @@ from textcraft_gym.agents.goals import has
 from textcraft_gym.agents.minecraft import command, members, read_around, read_held, scaled, source, ways
 from textcraft_gym.envs.minetechtree.facts import SOURCE_OF, TABLE, WOODS
 from textcraft_gym.envs.minetechtree.rules import tools_for
+from textcraft_gym.envs.minetechtree.tasks import PAPER_NAMES
 from textcraft_gym.envs.minetechtree.techtree import Technique, tech_tree
 from textcraft_gym.recipes.recipe import name_of
 
@@ -55,6 +56,13 @@ def test_ways__lead_to_every_task_and_come_to_an_end():
 
     for task in tasks("MineTechTree-v0", split="all"):
         made(task.id.replace("_", " "))
+
+
+def test_aliases__lead_to_what_is_known_and_hide_nothing():
+    assert set(minecraft.ALIASES.values()) <= set(ways())
+    assert not set(minecraft.ALIASES) & set(tech_tree().ids) - {"stone slab", "stone stairs"}
+    for paper, name in PAPER_NAMES.items():
+        assert minecraft.ALIASES[paper.replace("_", " ")] == name.replace("_", " ")
 
 
 def test_woods_and_fuels__are_those_of_the_game():

@@ -160,6 +160,13 @@ def test_log__is_of_the_nearest_trees():
         assert pursued("mine({'log': 2}, null, null)", seed=seed) == [f"mine 2 {trees[0]} log"]
 
 
+def test_names__that_players_use_are_known_in_all_places_of_a_line():
+    plan = ["mine({'wood': 1})", "craft({'planks': 4}, {'wood': 1})", "craft({'table': 1}, {'plank': 4})"]
+    words = ["mine({'log': 1})", "craft({'planks': 4}, {'log': 1})", "craft({'crafting table': 1}, {'planks': 4})"]
+    assert pursued("\n".join(plan)) == pursued("\n".join(words))
+    assert len(pursued("\n".join(plan))) == 3
+
+
 MIXED = "mine({'oak log': 2})\nmine({'birch log': 1})\ncraft({'planks': 12}, {'log': 3}, null)\n"
 
 
@@ -281,6 +288,8 @@ def test_failure__tells_of_trees_that_are_nowhere():
         ("craft({'wood pickaxe': 1}, null, null)", "craft 1 wooden pickaxe using 2 stick, 3 oak planks"),
         ("smelt({'iron ingots': 2}, null, null)", "smelt 2 iron ingot using 2 iron ore, 2 oak planks"),
         ("mine({'coal ore': 1}, null, null)", "mine 1 coal"),
+        ("craft({'wooden_slab': 1}, null, null)", "craft 6 oak slab using 3 oak planks"),
+        ("craft({'workbench': 1}, null, null)", "craft 1 crafting table using 4 oak planks"),
     ],
 )
 def test_name__is_taken_for_the_known_one_that_is_most_like_it(line: str, played: str):
