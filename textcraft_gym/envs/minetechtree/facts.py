@@ -1,10 +1,10 @@
 """What the recipes do not say: where things come from, which tool gets them, what burns, how long it takes.
 
 Facts of Minecraft: Java Edition 1.16. What yields to which tool, how hard blocks are, how fast tools are and what
-animals drop stands as in version 1.16.2 of the data set ``minecraft-data``; the health of animals, burning times and
-walking speed, which it does not have, are those of the game's wiki. They are complete for the tasks of DEPS (Wang et
-al. 2023, appendix), not for the game: no gold, no redstone, no sand. What the game leaves to chance is fixed: an animal
-drops one of each.
+animals drop, but for wool, stands as in version 1.16.2 of the data set ``minecraft-data``. Wool, the health of animals,
+burning times and walking speed, which it does not have, are what players commonly know, and were not checked against
+it. They are complete for the tasks of DEPS (Wang et al. 2023, appendix), not for the game: no gold, no redstone, no
+sand. What the game leaves to chance is fixed: an animal drops one of each.
 """
 
 from __future__ import annotations
