@@ -10,10 +10,12 @@ Open-World Multi-Task Agents, 2023.
 from __future__ import annotations
 
 import random
+from collections.abc import Generator
+from typing import Any
 
-from textcraft_gym.agents.agent import Message, Play, Routine
+from textcraft_gym.agents.agent import Message, Play, Request, Routine
 from textcraft_gym.agents.games import DEFAULT, Playbook
-from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, plans
+from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, Progress, plans
 from textcraft_gym.agents.prompts import Prompts
 
 EXPLANATION_TOKENS = 200
@@ -34,6 +36,8 @@ class DEPSAgent(GoalPlanner):
         ValueError: If a number is less than it may be, there is no such selector, or the game has no controller.
     """
 
+    prompt_name = "deps"
+
     def __init__(
         self,
         playbook: Playbook = DEFAULT,
@@ -43,7 +47,7 @@ class DEPSAgent(GoalPlanner):
         selector: str = "fixed",
         planner_tokens: int | None = None,
     ) -> None:
-        super().__init__(playbook, prompts, prompt="deps", selector=selector, planner_tokens=planner_tokens)
+        super().__init__(playbook, prompts, prompt=self.prompt_name, selector=selector, planner_tokens=planner_tokens)
         plans(rounds)  # refuses what is no number of rounds
         self.rounds = rounds
 
@@ -57,8 +61,12 @@ class DEPSAgent(GoalPlanner):
             if progress.done:
                 return True
             if may_mend:
-                description = yield from self.describe(play, progress)
-                dialogue.append(Message("user", f"{description}\n{WHY}"))
-                yield from self.say(play, dialogue, task, "explainer", EXPLANATION_TOKENS)
-                dialogue.append(Message("user", REPLAN.format(task=task)))
+                yield from self.mend(play, dialogue, task, progress)
         return False
+
+    def mend(self, play: Play, dialogue: list[Message], task: str, progress: Progress) -> Generator[Request, Any, None]:
+        """Describe what happened, have the model explain it, and ask for a new plan."""
+        description = yield from self.describe(play, progress)
+        dialogue.append(Message("user", f"{description}\n{WHY}"))
+        yield from self.say(play, dialogue, task, "explainer", EXPLANATION_TOKENS)
+        dialogue.append(Message("user", REPLAN.format(task=task)))

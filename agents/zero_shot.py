@@ -5,16 +5,18 @@ Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of
 
 from __future__ import annotations
 
-import random
+from collections.abc import Generator
+from typing import Any
 
-from textcraft_gym.agents.agent import Message, Play, Routine
+from textcraft_gym.agents.agent import Message, Play, Request
+from textcraft_gym.agents.deps import DEPSAgent
 from textcraft_gym.agents.games import DEFAULT, Playbook
-from textcraft_gym.agents.goal_planner import REPLAN, GoalPlanner, plans
+from textcraft_gym.agents.goal_planner import REPLAN, Progress
 from textcraft_gym.agents.prompts import Prompts
 
 
-class ZeroShotAgent(GoalPlanner):
-    """Plans whole.
+class ZeroShotAgent(DEPSAgent):
+    """Plans whole, as DEPS does, but explains nothing and keeps to the order of its plan.
 
     Args:
         playbook: The game; it must have a controller.
@@ -22,8 +24,6 @@ class ZeroShotAgent(GoalPlanner):
         rounds: How often it plans anew at most; None for as often as the episode bears.
         planner_tokens: The most tokens of a plan.
     """
-
-    prompt_name = "deps"
 
     def __init__(
         self,
@@ -33,23 +33,12 @@ class ZeroShotAgent(GoalPlanner):
         rounds: int | None = 0,
         planner_tokens: int | None = None,
     ) -> None:
-        super().__init__(playbook, prompts, prompt=self.prompt_name, planner_tokens=planner_tokens)
-        plans(rounds)  # refuses what is no number of rounds
-        self.rounds = rounds
+        super().__init__(playbook, prompts, rounds=rounds, planner_tokens=planner_tokens)
 
-    def episode(self, play: Play) -> Routine:
-        """Play one episode."""
-        task, dialogue = yield from self.begin(play)
-        chance = random.Random(play.seed)
-        for may_mend in plans(self.rounds):
-            plan = yield from self.say(play, dialogue, task)
-            progress = yield from self.execute(play, plan, chance)
-            if progress.done:
-                return True
-            if may_mend:
-                description = yield from self.describe(play, progress)
-                dialogue.append(Message("user", f"{description}\n{REPLAN.format(task=task)}"))
-        return False
+    def mend(self, play: Play, dialogue: list[Message], task: str, progress: Progress) -> Generator[Request, Any, None]:
+        """Describe what happened and ask for a new plan."""
+        description = yield from self.describe(play, progress)
+        dialogue.append(Message("user", f"{description}\n{REPLAN.format(task=task)}"))
 
 
 class ChainOfThoughtAgent(ZeroShotAgent):

@@ -23,7 +23,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium. Both programs are named, since the package would download what it does not find."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs the package selenium")
+    from selenium import webdriver
+
     programs = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
     chromium, chromedriver = next(filter(None, programs), None), shutil.which("chromedriver")
     if not chromium or not chromedriver:

@@ -23,3 +23,7 @@ class UnknownName(TextCraftGymError, ValueError):
 
 class RunError(TextCraftGymError, ValueError):
     """A run folder that cannot be continued or read."""
+
+
+class SnapshotError(TextCraftGymError, RuntimeError):
+    """An environment that takes no snapshots, made as it was; the message says how to make one that does."""

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import count, islice
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from textcraft_gym.evaluation.rollouts import rollouts
 from textcraft_gym.evaluation.runner import Config, evaluate
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make test-ray", exc_type=ImportError)
-cluster_utils = pytest.importorskip("ray.cluster_utils")
+cluster_utils = import_module("ray.cluster_utils")
 ROOT = Path(__file__).parents[2]
 # Ray leaves sockets and files to the end of the process.
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]

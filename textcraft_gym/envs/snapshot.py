@@ -49,6 +49,7 @@ class RestorableEnv(gym.Env[str, str]):
 
         Raises:
             ResetNeeded: If no episode was begun.
+            SnapshotError: If it plays by an engine that cannot go back, as ALFWorld's real one.
         """
         if not hasattr(self, "task"):
             raise ResetNeeded("no episode was begun: call reset() before snapshot()")

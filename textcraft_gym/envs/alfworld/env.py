@@ -18,7 +18,7 @@ from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select
 from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import SnapshotError, UnknownName
 from textcraft_gym.spaces import AnyText
 
 DIALECTS = ("move", "put")
@@ -171,7 +171,7 @@ class ALFWorldEnv(RestorableEnv):
 
     def _world(self) -> World:
         if self._real:
-            raise NotImplementedError("the real engine takes no snapshots: play with engine='native'")
+            raise SnapshotError("the real engine takes no snapshots: play with engine='native'")
         return "ALFWorld", (("dialect", self.dialect),)
 
     def _position(self) -> Position:
