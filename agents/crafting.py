@@ -50,6 +50,11 @@ class Recipe(NamedTuple):
         """Return how often it must be applied for so many."""
         return max(1, -(-count // self.makes.amount))
 
+    def repeated(self, times: int) -> Recipe:
+        """Return what it makes and takes when it is applied so often."""
+        makes, *parts = (Want(item, times * amount) for item, amount in (self.makes, *self.parts))
+        return self._replace(makes=makes, parts=tuple(parts))
+
 
 class Crafts(NamedTuple):
     """What the first observation says besides the goal.

@@ -183,10 +183,9 @@ def read_near(text: str) -> list[str]:
 def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:
     """Return what makes so many at once, with the fuel as its last part."""
     times = recipe.times(count)
-    parts = [Want(part.item, times * part.amount) for part in recipe.parts]
-    if recipe.verb == "smelt":
-        parts.append(Want(fuel, burnt(fuel, times)))
-    return recipe._replace(makes=Want(recipe.makes.item, times * recipe.makes.amount), parts=tuple(parts))
+    whole = recipe.repeated(times)
+    burning = (Want(fuel, burnt(fuel, times)),) if recipe.verb == "smelt" else ()
+    return whole._replace(parts=whole.parts + burning)
 
 
 def burnt(fuel: str, count: int) -> int:

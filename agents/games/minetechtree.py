@@ -89,9 +89,12 @@ class Gathering:
             missing = count - has(scene.held, name)
             if missing <= 0:
                 return None
-            answer = (yield from play.act(self._command(name, missing, goal, scene))).observation
+            recipe = self._next(name, missing, goal, scene)
+            answer = (yield from play.act(command(recipe, scene.held, goal.uses))).observation
             if not answer.startswith(DONE):
                 return answer
+            if recipe.makes.amount >= missing:
+                return None
             scene = yield from self.look(play)
         return f"It took too long to get {count} {name}."
 
@@ -109,15 +112,15 @@ class Gathering:
         chosen = [recipe for recipe in recipes if recipe.makes.item == goal.choice]
         return min(chosen or recipes, key=lambda recipe: scene.around.get(source(recipe.makes.item), FAR))
 
-    def _command(self, name: str, missing: int, goal: Goal, scene: Scene) -> str:
+    def _next(self, name: str, missing: int, goal: Goal, scene: Scene) -> Recipe:
+        """Return what to do for so many more, or as many as one kind of log makes planks."""
         recipe = self._skill(name, goal, scene)
         if name == "planks":
             logs = scene.held.get(recipe.parts[0].item, 0)
             missing = min(missing, logs * recipe.makes.amount) or missing
         recipe = scaled(recipe, missing, self._fuel(goal, scene))
-        if recipe.verb == "mine":  # with the best that is held, where the plan does not say
-            recipe = recipe._replace(tool=goal.tool)
-        return command(recipe, scene.held, goal.uses)
+        # What is mined is mined with the best that is held, where the plan does not say.
+        return recipe._replace(tool=goal.tool) if recipe.verb == "mine" else recipe
 
     def _fuel(self, goal: Goal, scene: Scene) -> str:
         """Return what to burn: what the plan says, else what is held of what burns."""

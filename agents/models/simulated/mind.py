@@ -7,10 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
-from textcraft_gym.agents.crafting import Recipe, Want, listed, read_parts
+from textcraft_gym.agents.crafting import Recipe, Want, listed, read_parts, read_recipe
 from textcraft_gym.agents.goals import parse_goals
 from textcraft_gym.agents.models.simulated.span import in_mind, too_much
 
+_OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
 _FAILED = re.compile(r"^.*I failed on step [0-9]+ \"(.+?)\": ", re.MULTILINE)
 
@@ -72,7 +73,7 @@ class Mind(ABC):
 
     @abstractmethod
     def read(self, action: str, said: str) -> None:
-        """Read an action and its answer."""
+        """Read an action of the game and its answer."""
 
     def count(self, item: str) -> int:
         """Return how many of an item are held."""
@@ -84,14 +85,18 @@ class Mind(ABC):
 
     def applied(self, recipe: Recipe, count: int) -> Recipe:
         """Return a recipe with the parts that it takes for so many."""
-        return _times(recipe, recipe.times(count))
+        return recipe.repeated(recipe.times(count))
 
     def look_back(self, turns: Iterable[str]) -> None:
         """Read the transcript: what was got and made, and which lines are still open."""
         for turn in turns:
             action, _, said = turn.partition("\n")
             said = said.partition("\n")[0]
-            self.read(action, said)
+            if opened := _OPENED.match(action):
+                if recipe := read_recipe(opened[2]):
+                    self.open.append(Line(int(opened[1]), recipe))
+            else:
+                self.read(action, said)
             self.looked = self.last[0] == "inventory"
             self.last = action, said
 
@@ -106,7 +111,7 @@ class Mind(ABC):
             want = self._next()
             return self._have(want) if want else "Task completed!"
         line = self.open[-1]
-        for need in _needs(_times(line.recipe, line.recipe.times(line.amount))):
+        for need in _needs(line.recipe.repeated(line.recipe.times(line.amount))):
             missing = need.amount - self.count(need.item)
             if missing > 0:
                 return self._have(Want(need.item, missing))
@@ -146,8 +151,8 @@ class Mind(ABC):
         return "\n".join(self.statement(step.want) for step in steps)
 
     def statement(self, want: Want, *, checked: bool = False) -> str:
-        """Return a step as a line of a program."""
-        item, count = want
+        """Return a step as a line of a program; what is counted is what is then held."""
+        item, count = want.item, want.amount + self.count(want.item)
         call = f"{self.verb(item)}({item!r}, {count})"
         return f"assert count({item!r}) >= {count} else {call}" if checked else call
 
@@ -317,10 +322,6 @@ def read_steps(text: str, want: Callable[[str], Want | None]) -> list[Want]:
     for number, step in _STEP.findall(text):
         steps = [*([] if number == "1" else steps), *filter(None, [want(step)])]
     return steps
-
-
-def _times(recipe: Recipe, times: int) -> Recipe:
-    return recipe._replace(parts=tuple(Want(part.item, times * part.amount) for part in recipe.parts))
 
 
 def _needs(recipe: Recipe) -> list[Want]:

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Iterable
 
-from textcraft_gym.agents.crafting import Recipe, Want, read_parts, read_recipe
+from textcraft_gym.agents.crafting import Recipe, Want, read_parts
 from textcraft_gym.agents.goals import EQUIPPED, has
 from textcraft_gym.agents.minecraft import (
     WOODS,
@@ -20,7 +20,7 @@ from textcraft_gym.agents.minecraft import (
     source,
     ways,
 )
-from textcraft_gym.agents.models.simulated.mind import Line, Mind, Step, go_on, read_failed, read_steps
+from textcraft_gym.agents.models.simulated.mind import Mind, Step, go_on, read_failed, read_steps
 
 MARK = "Ticks left: "
 
@@ -29,7 +29,6 @@ _MUST_BE_WORN = "counts once it is equipped."
 _WANT = re.compile(r"(?:mine|hunt|craft|smelt|equip|obtain) (?:([0-9]{1,9}) )?(.+?)(?: (?:using|with) .*)?")
 _WOOD = re.compile(rf"\b({'|'.join(sorted(WOODS, key=len, reverse=True))}) (?!trees)")
 _INVENTORY = re.compile(r"^Inventory: .*$", re.MULTILINE)
-_OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
 _GAINED = re.compile(r"^(?:Mined|Hunted|Crafted|Smelted) (.+)$")
 _WORE = re.compile(r"^Equipped (.+)$")
 
@@ -58,10 +57,9 @@ class Player(Mind):
         super().__init__(wants, held, read_steps(rest, _want), read_failed(rest), span)
         named = _WOOD.findall(goal)
         self.wood = named[0] if named else ""
-        around = read_around(situation)
-        self.near = [wood for wood in around if source(f"{wood.removesuffix(' trees')} log")]
-        self.near = [name.removesuffix(" trees") for name in self.near] or list(WOODS)
-        self.lucky = chance.choice(self.near) if chance else self.near[0]
+        trees = (name.removesuffix(" trees") for name in read_around(situation))
+        near = [wood for wood in trees if wood in WOODS] or list(WOODS)
+        self.lucky = chance.choice(near) if chance else near[0]
 
     def turn(self) -> str:
         """Return the next line, in which a wood is named."""
@@ -132,11 +130,8 @@ class Player(Mind):
         return super().statement(want, checked=checked)
 
     def read(self, action: str, said: str) -> None:
-        """Read an action and its answer."""
-        if opened := _OPENED.match(action):
-            if recipe := read_recipe(opened[2]):
-                self.open.append(Line(int(opened[1]), recipe))
-        elif gained := _GAINED.match(said):
+        """Read an action of the game and its answer."""
+        if gained := _GAINED.match(said):
             self.spend(action)
             for item, count in (Want(part.item, part.amount) for part in read_parts(gained[1])):
                 self.receive(item, count)

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from textcraft_gym.agents.crafting import MARK, Crafts, Recipe, Want, read_crafts, read_held, read_recipe
-from textcraft_gym.agents.models.simulated.mind import Line, Mind, go_on, read_failed, read_steps
+from textcraft_gym.agents.crafting import MARK, Crafts, Recipe, Want, read_crafts, read_held
+from textcraft_gym.agents.models.simulated.mind import Mind, go_on, read_failed, read_steps
 
 _WANT = re.compile(r"(?:craft|get) (?:([0-9]{1,9}) )?(.+?)(?: using .*)?")
 _GOAL = re.compile(r"^Goal: (.+)\.$", re.MULTILINE)
 _INVENTORY = re.compile(r"^Inventory: (.*)$", re.MULTILINE)
-_OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (craft [0-9]{1,9} .+? using .+), [0-9]+ times, [0-9]+ in mind$")
 _GOT = re.compile(r"^Got ([0-9]{1,9}) (.+)$")
 _CRAFTED = re.compile(r"^Crafted ([0-9]{1,9}) (?:[^:]+:)?(.+)$")
 
@@ -76,11 +75,8 @@ class Player(Mind):
         return "craft" if item in self.crafts.recipes else "get"
 
     def read(self, action: str, said: str) -> None:
-        """Read an action and its answer."""
-        if opened := _OPENED.match(action):
-            if recipe := read_recipe(opened[2]):
-                self.open.append(Line(int(opened[1]), recipe))
-        elif got := _GOT.match(said):
+        """Read an action of the game and its answer."""
+        if got := _GOT.match(said):
             self.receive(got[2], int(got[1]))
         elif crafted := _CRAFTED.match(said):
             self.spend(action)
