@@ -19,6 +19,7 @@ passed over, as is one without the word where others have it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -62,6 +63,17 @@ def parse_plan(text: str) -> Plan | None:
         return None
     ordered = _Order(order, steps).read() if order is not None else None
     return ordered or _group("all", list(steps.values()))
+
+
+def write_plan(steps: Iterable[Sequence[str]]) -> str:
+    """Return a plan as text: of each step, all of which must succeed, the ways to do it, of which one must."""
+    lines: list[str] = []
+    parts: list[str] = []
+    for ways in steps:
+        numbers = [f"Step {len(lines) + place}" for place in range(1, len(ways) + 1)]
+        lines += [f"{number}: {way}" for number, way in zip(numbers, ways, strict=True)]
+        parts.append(numbers[0] if len(ways) == 1 else f"({' OR '.join(numbers)})")
+    return "\n".join([*lines, f"Execution Order: ({' AND '.join(parts)})"])
 
 
 class _Order:

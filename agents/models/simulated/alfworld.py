@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import random
 import re
-from typing import TypeAlias
 
 from textcraft_gym.agents.household import APPLIANCES, Errand, Household, Next, kind, likely, read_errand
 from textcraft_gym.agents.models.simulated.span import in_mind, too_much
+from textcraft_gym.agents.plan import write_plan
 
 MARK = "You are in the middle of a room."
 PLACES_A_STEP = 8
@@ -29,9 +29,6 @@ _DO = re.compile(r"(clean|heat|cool|put) the (\w+) (with|in) (\w+ \d+)")
 _LIGHT = re.compile(r"look at the \w+ under the (\w+) at (\w+ \d+)")
 _IN_VAIN = re.compile(r"I looked for the (\w+) in ([\w, ]+) and saw none\.")
 _FOUND = re.compile(r"I found the (\w+) in (\w+ \d+)\.")
-
-Steps: TypeAlias = list[list[str]]
-"""The steps of a plan, which must all be done; of each the ways to do it, of which one must."""
 
 
 def answer(prompt: str, span: int, chance: random.Random | None) -> str:
@@ -144,7 +141,7 @@ class Mind:
             fuller = [self._ways(way) for step in steps for way in step]
             mind = [*self.about(), *({"a place"} if max(map(len, fuller)) > 1 else ())]
             steps = steps if too_much([mind], self.span) else fuller
-        return too_much([self.about()], self.span) or _written(steps)
+        return too_much([self.about()], self.span) or write_plan(steps)
 
     def steps(self, dialogue: str) -> str:
         """Return a whole plan in numbered steps: without what is done, elsewhere where something was not there."""
@@ -191,7 +188,7 @@ class Mind:
             in_vain = [*self.looked.get(thing, ()), *(name for name in kinds if self._looked_through(name))]
             if in_vain:
                 told.append(f"I looked for the {thing} in {', '.join(dict.fromkeys(in_vain))} and saw none.")
-        return f"{' '.join(told)} New plan:\n{_written(self._stages())}"
+        return f"{' '.join(told)} New plan:\n{write_plan(self._stages())}"
 
     def _search(self, step: Next) -> str | None:
         """Return the line that opens another kind of place to look in, if that can be kept in mind."""
@@ -208,8 +205,8 @@ class Mind:
         wanted = APPLIANCES.get(self.errand.treatment, ())
         return [place for place in self.household.places if kind(place) in wanted][:1]
 
-    def _stages(self) -> Steps:
-        """Return the errand's steps one level down."""
+    def _stages(self) -> list[list[str]]:
+        """Return the errand's steps one level down, each as the ways to do it."""
         errand, thing = self.errand, self.errand.thing
         target = next((place for place in self.household.places if errand.target in (place, kind(place))), "")
         stages: list[str] = []
@@ -248,14 +245,3 @@ def _chunks(name: str, group: list[str], *, apart: bool) -> list[str]:
     if len(group) <= size:
         return [name] if not apart else group
     return [", ".join(group[at : at + size]) for at in range(0, len(group), size)]
-
-
-def _written(steps: Steps) -> str:
-    """Return a plan: its steps by number, and their order."""
-    lines: list[str] = []
-    parts: list[str] = []
-    for ways in steps:
-        numbers = [f"Step {len(lines) + place}" for place in range(1, len(ways) + 1)]
-        lines += [f"{number}: {way}" for number, way in zip(numbers, ways, strict=True)]
-        parts.append(numbers[0] if len(ways) == 1 else f"({' OR '.join(numbers)})")
-    return "\n".join([*lines, f"Execution Order: ({' AND '.join(parts)})"])

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from textcraft_gym.agents.crafting import Recipe, Want, listed, read_parts, read_recipe
 from textcraft_gym.agents.goals import parse_goals
 from textcraft_gym.agents.models.simulated.span import in_mind, too_much
+from textcraft_gym.agents.plan import write_plan
 
 _OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
@@ -120,10 +121,7 @@ class Mind(ABC):
     def plan(self, *, in_full: bool) -> str:
         """Return a plan one level down, or one as full as can be kept in mind."""
         steps = self._whole(self.wants) if in_full else self._one_level_down()
-        if isinstance(steps, str):
-            return steps
-        order = " AND ".join(f"Step {number}" for number in range(1, len(steps) + 1))
-        return f"{self._numbered(steps)}\nExecution Order: ({order})"
+        return steps if isinstance(steps, str) else write_plan([self._told(step)] for step in steps)
 
     def goals(self) -> str:
         """Return a whole plan as goals, as full as can be kept in mind; after a failure, for what failed first."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from textcraft_gym.agents.models.simulated.span import too_much
+from textcraft_gym.agents.plan import write_plan
 from textcraft_gym.agents.shop import (
     ASIN,
     INVALID,
@@ -160,9 +161,7 @@ class Mind:
             steps += looks[not in_full]
         if not task.startswith(("search", "match", "shortlist")):
             steps.append("buy the product")
-        lines = [f"Step {number}: {step}" for number, step in enumerate(steps, 1)]
-        order = " AND ".join(f"Step {number}" for number in range(1, len(steps) + 1))
-        return "\n".join([*lines, f"Execution Order: ({order})"])
+        return write_plan([step] for step in steps)
 
     def reflect(self) -> str:
         """Return what was bought, so that something else is bought the next time."""
