@@ -165,7 +165,7 @@ class Mind:
         errand, thing, steps = self.errand, self.errand.thing, []
         put = sum(step.startswith("put") for step in done)
         treated = held and any(step.startswith(errand.treatment) for step in done) if errand.treatment else True
-        target = next((place for place in self.household.places if errand.target in (place, kind(place))), "")
+        target = self._target()
         for number in range(put, errand.amount):
             if number > put or not held:
                 steps.append(f"pick a {thing} at {self._untried(thing, tried, target)}")
@@ -205,10 +205,15 @@ class Mind:
         wanted = APPLIANCES.get(self.errand.treatment, ())
         return [place for place in self.household.places if kind(place) in wanted][:1]
 
+    def _target(self) -> str:
+        """Return the first place that the errand may mean; empty for none."""
+        wanted = self.errand.target
+        return next((place for place in self.household.places if wanted in (place, kind(place))), "")
+
     def _stages(self) -> list[list[str]]:
         """Return the errand's steps one level down, each as the ways to do it."""
         errand, thing = self.errand, self.errand.thing
-        target = next((place for place in self.household.places if errand.target in (place, kind(place))), "")
+        target = self._target()
         stages: list[str] = []
         for which in ["a", "another"][: errand.amount]:
             if which == "another" or kind(self.household.held) != thing:
