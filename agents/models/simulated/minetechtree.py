@@ -133,7 +133,7 @@ class Player(Mind):
         """Read an action of the game and its answer."""
         if gained := _GAINED.match(said):
             self.spend(action)
-            for item, count in (Want(part.item, part.amount) for part in read_parts(gained[1])):
+            for item, count in read_parts(gained[1]):
                 self.receive(item, count)
         elif wore := _WORE.match(said):
             self.receive(wore[1] + EQUIPPED, 1)
