@@ -10,7 +10,6 @@ from textcraft_gym.evaluation.metrics import ALL, Summary
 
 SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "errors")
 
-
 Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
 Rows: TypeAlias = list[tuple[str, ...]]
 

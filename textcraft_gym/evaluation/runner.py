@@ -25,6 +25,7 @@ from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.backends import Backend, make_backend
+from textcraft_gym.evaluation.backends.backend import lost
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Job, Models, Policy, step_budget
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.report import label, markdown
@@ -266,7 +267,7 @@ def _record(task: Task, episode: Episode) -> tuple[Record, str]:
         record = {**about, **asdict(episode), "won": bool(episode.won)}
         return record, json.dumps(record, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        broken = Episode(task.id, episode.seed, ended="error", error=f"its record cannot be written: {error}"[:2000])
+        broken = lost(Job(task.id, episode.seed), f"its record cannot be written: {error}")
         record = {**about, **asdict(broken), "won": False}
         return record, json.dumps(record)
 

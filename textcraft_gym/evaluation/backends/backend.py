@@ -37,5 +37,5 @@ class Backend(Protocol):
 
 
 def lost(job: Job, why: str) -> Episode:
-    """Return the episode of a job that no worker brought to an end."""
+    """Return the episode of a job of which nothing is left but why: no worker ended it, or it cannot be kept."""
     return Episode(job.task, job.seed, ended="error", error=why[:MAX_ERROR])
