@@ -18,6 +18,8 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.evaluation.episode import Episode, run_episode
 from textcraft_gym.registration import default_split, make
 from textcraft_gym.tasks import Task
+from textcraft_gym.wrappers.think_actions import ANSWER
+from textcraft_gym.wrappers.transcript_recorder import message
 
 Demonstration: TypeAlias = dict[str, Any]
 Turns: TypeAlias = list[dict[str, Any]]
@@ -34,8 +36,7 @@ THOUGHTS: dict[str, Thoughts] = {
 """By the environment's id."""
 
 THINK = "think: "
-HEARD = "OK."
-"""How a thought begins and is answered where ``ReActAgent`` plays."""
+"""How a thought begins where ``ReActAgent`` plays."""
 
 
 class Written(NamedTuple):
@@ -138,13 +139,9 @@ def _nothing(task: Task, actions: Sequence[str]) -> list[str]:
 
 def _dialogue(episode: Episode, thoughts: Sequence[str]) -> Turns:
     (_, opening), *turns = episode.transcript
-    dialogue = [_says("human", opening)]
+    dialogue = [message("human", opening)]
     for (action, observation), thought in zip(turns, thoughts, strict=True):
         if thought:
-            dialogue += [_says("gpt", THINK + thought), _says("human", HEARD)]
-        dialogue += [_says("gpt", str(action)), _says("human", observation)]
+            dialogue += [message("gpt", THINK + thought), message("human", ANSWER)]
+        dialogue += [message("gpt", str(action)), message("human", observation)]
     return dialogue
-
-
-def _says(who: str, what: str) -> dict[str, Any]:
-    return {"from": who, "value": what, "loss": who == "gpt"}

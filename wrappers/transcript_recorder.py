@@ -14,6 +14,7 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 Style: TypeAlias = Literal["turns", "sharegpt"]
+Speaker: TypeAlias = Literal["human", "gpt"]
 
 
 class Turn(NamedTuple):
@@ -33,9 +34,13 @@ def conversation(beginning: str, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     heard = [beginning, *(turn.observation for turn in turns)]
     messages: list[dict[str, Any]] = []
     for observation, turn in zip(heard, turns, strict=False):
-        messages.append({"from": "human", "value": observation, "loss": False})
-        messages.append({"from": "gpt", "value": turn.action, "loss": True})
+        messages += [message("human", observation), message("gpt", turn.action)]
     return messages
+
+
+def message(speaker: Speaker, text: str) -> dict[str, Any]:
+    """Return what one says in a conversation: a learner's loss is taken on what the agent, ``gpt``, says."""
+    return {"from": speaker, "value": text, "loss": speaker == "gpt"}
 
 
 class TranscriptRecorder(TextWrapper):
