@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from textcraft_gym.display import evaluate_with_progress
 from textcraft_gym.evaluation.metrics import ALL, groups
 from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.evaluation.runner import Config
-from textcraft_gym.evaluation.sweep import Cell, Found, sweep, tidy
+from textcraft_gym.evaluation.sweep import Cell, Found, as_csv, sweep, tidy
 
 SPANS = range(2, 13)
 ROUNDS = (0, 1, 3, 5, None)
@@ -81,10 +80,7 @@ def write_planners(results: Path, runs: Path) -> None:
     """Play what is not played yet, and write the page and its table."""
     found = {planner: play(planner, SPANS, runs) for planner in PLANNERS}
     rows = [row for planner, of in found.items() for row in table(planner, of)]
-    with (results / "planners.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    (results / "planners.csv").write_text(as_csv(rows), encoding="utf-8", newline="\n")
     (results / "planners.md").write_text(page(found), encoding="utf-8", newline="\n")
 
 

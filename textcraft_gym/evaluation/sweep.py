@@ -75,7 +75,7 @@ def sweep(
         config = replace(base, agent=cell.agent, agent_args=args, model=cell.model)
         found[cell] = summarise_by_group(play(config, Path(out) / cell.name, workers=workers))
     headings, *rows = table(found)
-    (Path(out) / "sweep.csv").write_text(_csv(tidy(found)), encoding="utf-8", newline="\n")
+    (Path(out) / "sweep.csv").write_text(as_csv(tidy(found)), encoding="utf-8", newline="\n")
     shown = f"{markdown_table(headings, rows)}\n{legend(found)}\n"
     (Path(out) / "sweep.md").write_text(shown, encoding="utf-8", newline="\n")
     return found
@@ -128,7 +128,8 @@ def _groups(found: Found) -> list[str]:
     return groups(found.values()) or [ALL]
 
 
-def _csv(rows: list[dict[str, str]]) -> str:
+def as_csv(rows: list[dict[str, str]]) -> str:
+    """Return rows as CSV, their headings first."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
