@@ -7,12 +7,12 @@ for each of the tasks in a new world.
 
 from __future__ import annotations
 
-import random
 import statistics
 import time
 from collections.abc import Callable
 
 import gymnasium as gym
+from rates import random_rate, reset_rate, walk_rate
 
 import textcraft_gym
 
@@ -36,40 +36,6 @@ def walks() -> list[tuple[str, list[str]]]:
     return found
 
 
-def walk_rate(env: gym.Env[str, str], found: list[tuple[str, list[str]]]) -> float:
-    """Return steps a second."""
-    spent, steps = 0.0, 0
-    for task, actions in found * PASSES:
-        env.reset(seed=0, options={"task": task})
-        began = time.perf_counter()
-        for action in actions:
-            env.step(action)
-        spent += time.perf_counter() - began
-        steps += len(actions)
-    return steps / spent
-
-
-def random_rate(env: gym.Env[str, str]) -> float:
-    """Return steps a second of a random policy on what is admissible."""
-    number = random.Random(0).random
-    began = time.perf_counter()
-    _, info = env.reset(seed=0)
-    for _ in range(STEPS):
-        commands = info["admissible_commands"]
-        _, _, terminated, truncated, info = env.step(commands[int(number() * len(commands))])
-        if terminated or truncated:
-            _, info = env.reset()
-    return STEPS / (time.perf_counter() - began)
-
-
-def reset_rate(env: gym.Env[str, str]) -> float:
-    """Return resets a second, each with a new seed."""
-    began = time.perf_counter()
-    for seed in range(RESETS):
-        env.reset(seed=seed)
-    return RESETS / (time.perf_counter() - began)
-
-
 def plan_ms(env: gym.Env[str, str]) -> float:
     """Return how long a reset with a plan takes, in milliseconds."""
     tasks = textcraft_gym.tasks(ID)
@@ -88,9 +54,9 @@ def main() -> None:
     """Measure and print."""
     found = walks()
     plain, listing, planning = gym.make(ID), gym.make(ID, admissible=True), gym.make(ID, expert=True)
-    print(f"{middle(lambda: walk_rate(plain, found)):,.0f} steps/s along the expert's plans")
-    print(f"{middle(lambda: random_rate(listing)):,.0f} steps/s of a random policy on admissible commands")
-    print(f"{middle(lambda: reset_rate(plain)):,.0f} resets/s, each with a new seed")
+    print(f"{middle(lambda: walk_rate(plain, found * PASSES)):,.0f} steps/s along the expert's plans")
+    print(f"{middle(lambda: random_rate(listing, STEPS)):,.0f} steps/s of a random policy on admissible commands")
+    print(f"{middle(lambda: reset_rate(plain, range(RESETS))):,.0f} resets/s, each with a new seed")
     print(f"{middle(lambda: plan_ms(planning)):.1f} ms for a reset with a plan")
 
 

@@ -1,7 +1,8 @@
 """How fast the made shop is played, and how a shop of the real one's size is loaded and searched.
 
-Playing is a random policy on what is admissible, through ``gym.make`` with its default wrappers, resets counted in; the
-middle round counts. It should take 10,000 steps a second in the mode ``text_rich`` and 20,000 resets.
+Playing is a random policy on what is admissible, whose every search is for the instruction, through ``gym.make`` with
+its default wrappers, resets counted in; the middle round counts. It should take 10,000 steps a second in the mode
+``text_rich`` and 20,000 resets.
 
 With ``--products 100000`` (some minutes, 0.5 GB of disk) that many are made, in the files and at the length of the
 original's, in a folder that is removed after. Each start is a process of its own: the first reads the files, the second
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+from rates import random_rate, reset_rate
 
 import textcraft_gym  # noqa: F401
 
@@ -144,27 +146,6 @@ def searches(catalogue: Any) -> Iterator[float]:
         yield (time.perf_counter() - begun) * 1000
 
 
-def step_rate(env: gym.Env[str, str], steps: int) -> float:
-    """Return steps a second of a random policy, whose every search is for the instruction."""
-    number = random.Random(0).random
-    begun = time.perf_counter()
-    _, info = env.reset(seed=0)
-    for _ in range(steps):
-        commands = info["admissible_commands"]
-        _, _, terminated, truncated, info = env.step(commands[int(number() * len(commands))])
-        if terminated or truncated:
-            _, info = env.reset()
-    return steps / (time.perf_counter() - begun)
-
-
-def reset_rate(env: gym.Env[str, str], seeds: range) -> float:
-    """Return resets a second, each with a new seed."""
-    begun = time.perf_counter()
-    for seed in seeds:
-        env.reset(seed=seed)
-    return len(seeds) / (time.perf_counter() - begun)
-
-
 def kib_an_env() -> float:
     """Return the memory of one more environment in the middle of an episode."""
 
@@ -187,7 +168,7 @@ def play() -> None:
     """Print how fast the made shop is played."""
     for mode in ("text_rich", "text", "react"):
         env = gym.make("WebShopLite-v0", mode=mode, admissible=True)
-        rates = [step_rate(env, STEPS) for _ in range(ROUNDS)]
+        rates = [random_rate(env, STEPS) for _ in range(ROUNDS)]
         print(f"{mode}: {statistics.median(rates):,.0f} steps/s, {rates[0]:,.0f} in the first round")
     resets = statistics.median(
         reset_rate(env, range(start, start + STEPS)) for start in range(0, ROUNDS * STEPS, STEPS)

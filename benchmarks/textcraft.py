@@ -11,11 +11,11 @@ import resource
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium as gym
+from rates import reset_rate, walk_rate
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -78,28 +78,6 @@ def unseen(episodes: Workload, fresh: Iterator[int]) -> Workload:
     return [(task, [vary(action) for action in actions]) for task, actions in episodes]
 
 
-def step_rate(env: gym.Env[str, str], episodes: Iterable[tuple[str, list[str]]]) -> float:
-    """Return steps a second, resets not counted."""
-    spent, steps = 0.0, 0
-    step = env.step
-    for task, actions in episodes:
-        env.reset(seed=0, options={"task": task})
-        began = time.perf_counter()
-        for action in actions:
-            step(action)
-        spent += time.perf_counter() - began
-        steps += len(actions)
-    return steps / spent
-
-
-def reset_rate(env: gym.Env[str, str], seeds: range) -> float:
-    """Return resets a second, each with a new seed."""
-    began = time.perf_counter()
-    for seed in seeds:
-        env.reset(seed=seed)
-    return len(seeds) / (time.perf_counter() - began)
-
-
 def side_by_side(ours: Callable[[], float], noop: Callable[[], float]) -> tuple[float, float, float]:
     """Measure both in turn; return the middle of each and of the ratios of a round."""
     pairs = [(ours(), noop()) for _ in range(ROUNDS)]
@@ -143,10 +121,10 @@ def main() -> None:
     def row(measure: str, rates: tuple[float, float, float], target: str) -> None:
         table.add_row(measure, f"{rates[0]:,.0f}", f"{rates[1]:,.0f}", f"{rates[2]:.1%}", target)
 
-    repeated = side_by_side(lambda: step_rate(ours, episodes), lambda: step_rate(noop, episodes))
+    repeated = side_by_side(lambda: walk_rate(ours, episodes), lambda: walk_rate(noop, episodes))
     row("steps/s, repeated", repeated, "25% or more")
     new = [unseen(episodes, fresh) for _ in range(ROUNDS)]
-    rates = side_by_side(lambda: step_rate(ours, new[-1]), lambda: step_rate(noop, new.pop()))
+    rates = side_by_side(lambda: walk_rate(ours, new[-1]), lambda: walk_rate(noop, new.pop()))
     row("steps/s, never seen", rates, "5% or more")
     seeds = (range(start, start + RESETS) for start in itertools.count(0, RESETS))
     resets = side_by_side(lambda: reset_rate(ours, next(seeds)), lambda: reset_rate(noop, next(seeds)))
