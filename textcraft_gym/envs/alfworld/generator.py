@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from textcraft_gym.envs.alfworld.facts import (
     APPLIANCES,
@@ -35,10 +35,10 @@ from textcraft_gym.envs.alfworld.facts import (
     RoomKind,
 )
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Goal, Problem
+from textcraft_gym.envs.shuffle import Number, shuffle
 from textcraft_gym.errors import UnknownName
 
 Fact = tuple[str, ...]
-T = TypeVar("T")
 
 RECEPTACLES = (8, 60)
 """The fewest receptacles, in which still every task fits, and the most that a room is made for."""
@@ -259,7 +259,7 @@ def build_room(plan: int) -> Room:
     return Room(kind, receptacles, size, lamps, _fixtures(number, kind, receptacles, used))
 
 
-def _draw_furniture(number: Callable[[], float], kind: RoomKind, lamps: bool) -> list[str]:
+def _draw_furniture(number: Number, kind: RoomKind, lamps: bool) -> list[str]:
     """Draw the types of a room's receptacles, first one of each that it cannot do without."""
     rest = [furniture.rtype for furniture in kind.furniture for _ in range(_draw_count(number, furniture))]
     if lamps and not STANDS.intersection(rest):
@@ -268,10 +268,10 @@ def _draw_furniture(number: Callable[[], float], kind: RoomKind, lamps: bool) ->
     first += [rtype for rtype in rest if rtype in STANDS][:1] if lamps else []
     for rtype in first:
         rest.remove(rtype)
-    return first + _draw(number, rest)
+    return first + shuffle(number, rest)
 
 
-def _draw_count(number: Callable[[], float], furniture: Furniture) -> int:
+def _draw_count(number: Number, furniture: Furniture) -> int:
     """Draw how many there are; half of the rooms that have any have no more than usual, and few have very many."""
     if number() * 30 >= furniture.rooms:
         return 0
@@ -282,7 +282,7 @@ def _draw_count(number: Callable[[], float], furniture: Furniture) -> int:
     return furniture.usual + int((furniture.most - furniture.usual + 1) * rare)
 
 
-def _put_up(number: Callable[[], float], rtypes: Sequence[str]) -> tuple[Receptacle, ...]:
+def _put_up(number: Number, rtypes: Sequence[str]) -> tuple[Receptacle, ...]:
     """Give each receptacle a place; now and then one reaches two from one location, as the drawers of a chest."""
     receptacles: list[Receptacle] = []
     ids: set[str] = set()
@@ -297,9 +297,7 @@ def _put_up(number: Callable[[], float], rtypes: Sequence[str]) -> tuple[Recepta
     return tuple(receptacles)
 
 
-def _fixtures(
-    number: Callable[[], float], kind: RoomKind, receptacles: Sequence[Receptacle], used: set[str]
-) -> tuple[Fixture, ...]:
+def _fixtures(number: Number, kind: RoomKind, receptacles: Sequence[Receptacle], used: set[str]) -> tuple[Fixture, ...]:
     ids: set[str] = set()
     fixtures: list[Fixture] = []
     for otype in kind.fixtures:
@@ -356,7 +354,7 @@ def _may_begin(task_type: str, target: str, rtype: str) -> bool:
     return task_type != "pick_cool_then_place_in_recep" or rtype != "Fridge"
 
 
-def _draw_goal(number: Callable[[], float], task_type: str, options: Sequence[tuple[str, tuple[str, ...]]]) -> Goal:
+def _draw_goal(number: Number, task_type: str, options: Sequence[tuple[str, tuple[str, ...]]]) -> Goal:
     otype, targets = options[int(number() * len(options))]
     target = targets[int(number() * len(targets))]
     return Goal(task_type, f"{otype}Type", f"{target}Type")
@@ -381,15 +379,13 @@ def _first(receptacles: Sequence[Receptacle], rtypes: Collection[str]) -> Recept
     return next((receptacle for receptacle in receptacles if receptacle.rtype in rtypes), None)
 
 
-def _lamps(number: Callable[[], float], room: Room, receptacles: Sequence[Receptacle]) -> Iterator[Placement]:
+def _lamps(number: Number, room: Room, receptacles: Sequence[Receptacle]) -> Iterator[Placement]:
     stands = [receptacle for receptacle in receptacles if receptacle.rtype in STANDS]
     for lamp in room.lamps:
         yield (lamp, stands[int(number() * len(stands))])
 
 
-def _goal_objects(
-    number: Callable[[], float], goal: Goal, receptacles: Sequence[Receptacle], hidden: int
-) -> Iterator[Placement]:
+def _goal_objects(number: Number, goal: Goal, receptacles: Sequence[Receptacle], hidden: int) -> Iterator[Placement]:
     otype = _bare(goal.otype)
     holding = [one for one in receptacles if otype in CONTENTS[one.rtype]]
     sources = [one for one in holding if _may_begin(goal.task_type, _bare(goal.target), one.rtype)]
@@ -402,7 +398,7 @@ def _goal_objects(
 
 
 def _distractors(
-    number: Callable[[], float], room: Room, goal: Goal, receptacles: Sequence[Receptacle], count: int | None
+    number: Number, room: Room, goal: Goal, receptacles: Sequence[Receptacle], count: int | None
 ) -> Iterator[Placement]:
     least, most = room.kind.distractors
     count = least + int((most - least + 1) * number()) if count is None else count
@@ -413,12 +409,12 @@ def _distractors(
     }
     otypes = [otype for otype, places in holding.items() if places]
     # Up to three of a type, as in ALFRED; more only where so many are asked for that it takes them.
-    drawn = (otype for _ in range(count) for otype in _draw(number, otypes * 3))
+    drawn = (otype for _ in range(count) for otype in shuffle(number, otypes * 3))
     for otype in islice(drawn, count):
         yield (otype, _draw_place(number, holding[otype]))
 
 
-def _draw_place(number: Callable[[], float], places: Sequence[Receptacle]) -> Receptacle:
+def _draw_place(number: Number, places: Sequence[Receptacle]) -> Receptacle:
     """Draw a type first, so that things are not nearly all in cabinets only because there are so many."""
     rtypes = list(dict.fromkeys(place.rtype for place in places))
     rtype = rtypes[int(number() * len(rtypes))]
@@ -426,7 +422,7 @@ def _draw_place(number: Callable[[], float], places: Sequence[Receptacle]) -> Re
     return alike[int(number() * len(alike))]
 
 
-def _with_ids(number: Callable[[], float], placements: Sequence[Placement]) -> list[Thing]:
+def _with_ids(number: Number, placements: Sequence[Placement]) -> list[Thing]:
     ids: set[str] = set()
     return [
         Thing(_new_id(number, otype, ids, receptacle.middle)[0], otype, receptacle)
@@ -434,7 +430,7 @@ def _with_ids(number: Callable[[], float], placements: Sequence[Placement]) -> l
     ]
 
 
-def _start(number: Callable[[], float], room: Room) -> str:
+def _start(number: Number, room: Room) -> str:
     """Draw where the agent begins: at no receptacle of the room, not even at one that is left out."""
     used = {one.location for one in room.receptacles}
     return _new_location(number, used.union(one.location for one in room.fixtures))
@@ -461,7 +457,7 @@ _COMMON = {
 
 
 def _facts(
-    number: Callable[[], float],
+    number: Number,
     goal: Goal,
     room: Room,
     receptacles: Sequence[Receptacle],
@@ -496,7 +492,7 @@ def _cool(goal: Goal, things: Sequence[Thing]) -> Iterator[Fact]:
                 yield ("isCool", thing.id)
 
 
-def _inner(number: Callable[[], float], things: Sequence[Thing]) -> Iterator[Fact]:
+def _inner(number: Number, things: Sequence[Thing]) -> Iterator[Fact]:
     """Now and then, let a thing lie in a bowl or the like that stands in the same receptacle; it is in both."""
     inside: set[str] = set()
     for outer in things:
@@ -511,7 +507,7 @@ def _inner(number: Callable[[], float], things: Sequence[Thing]) -> Iterator[Fac
 
 
 def _new_id(
-    number: Callable[[], float], name: str, used: set[str], near: tuple[int, int, int] | None = None
+    number: Number, name: str, used: set[str], near: tuple[int, int, int] | None = None
 ) -> tuple[str, tuple[int, int, int]]:
     """Draw an id and its place in centimetres, and put the id into ``used``, in which it was not."""
     while True:
@@ -537,7 +533,7 @@ def _coordinate(centimetres: int) -> str:
     return f"_{'minus' if centimetres < 0 else 'plus'}_{metres:02d}_dot_{rest:02d}"
 
 
-def _new_location(number: Callable[[], float], used: set[str]) -> str:
+def _new_location(number: Number, used: set[str]) -> str:
     """Draw a location (quarters of a metre, quarter turns, degrees downward) and put it into ``used``."""
     while True:
         x, z = int(25 * number()) - 12, int(25 * number()) - 12
@@ -547,11 +543,6 @@ def _new_location(number: Callable[[], float], used: set[str]) -> str:
         if location not in used:
             used.add(location)
             return location
-
-
-def _draw(number: Callable[[], float], items: Sequence[T]) -> list[T]:
-    """Shuffle. Of all that ``random`` offers, only ``random()`` is promised to stay the same in later Pythons."""
-    return [item for _, _, item in sorted([(number(), place, item) for place, item in enumerate(items)])]
 
 
 def check_difficulty(difficulty: Difficulty) -> None:
@@ -592,7 +583,7 @@ def _tasks(split: str, task_type: str) -> Iterator[Order]:
     number = random.Random(f"{split}/{task_type}").random
     drawn: set[tuple[Goal, int]] = set()
     while True:
-        for plan in _draw(number, plans):
+        for plan in shuffle(number, plans):
             goal = _draw_goal(number, task_type, _options(task_type, plan))
             if (goal, plan) not in drawn:
                 drawn.add((goal, plan))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar
 
 from textcraft_gym.envs.minetechtree.facts import DEPTHS, HOME_BIOMES, ORES, OTHER_BIOMES, SOURCES, STONE, Source
 from textcraft_gym.envs.minetechtree.state import Place, Point, World
+from textcraft_gym.envs.shuffle import Number, shuffle
 
 OTHERS = 2
 """How many biomes a world has besides forest and plains."""
@@ -18,16 +17,13 @@ ORE_RADIUS = 36
 
 _DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
-Number: TypeAlias = Callable[[], float]
-T = TypeVar("T")
-
 
 def generate(task: str, word: int) -> World:
     """Return the world of a task and a word. The player begins in the midst of one biome; the others lie around it."""
     number = random.Random(f"{task}/{word}").random
-    biomes = _shuffled(number, [*HOME_BIOMES, *_shuffled(number, OTHER_BIOMES)[:OTHERS]])
+    biomes = shuffle(number, [*HOME_BIOMES, *shuffle(number, OTHER_BIOMES)[:OTHERS]])
     start = Point(0, 0)
-    centres = [start, *(_afar(number, direction) for direction in _shuffled(number, _DIRECTIONS)[1:])]
+    centres = [start, *(_afar(number, direction) for direction in shuffle(number, _DIRECTIONS)[1:])]
     places: list[Place] = []
     for biome, centre in zip(biomes, centres, strict=True):
         places += [Place(SOURCES[name], _near(number, centre, BIOME_RADIUS)) for name in biome.holds]
@@ -35,11 +31,6 @@ def generate(task: str, word: int) -> World:
     places += [_buried(number, ore, _near(number, start, ORE_RADIUS)) for ore in ORES]
     named = [(biome.name, at) for biome, at in zip(biomes, centres, strict=True)]
     return World(tuple(places), tuple(named))
-
-
-def _shuffled(number: Number, items: Sequence[T]) -> list[T]:
-    """Of all that ``random`` offers, only ``random()`` is promised to stay the same in later Pythons."""
-    return [item for _, _, item in sorted([(number(), place, item) for place, item in enumerate(items)])]
 
 
 def _between(number: Number, least: int, most: int) -> int:

@@ -6,16 +6,14 @@ Which distractors and in which order follows from the goal and one random word a
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
+from textcraft_gym.envs.shuffle import shuffle
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
 DISTRACTORS = 10
-
-T = TypeVar("T")
 
 
 class Kitchen(NamedTuple):
@@ -43,20 +41,14 @@ def choose(book: RecipeBook, goal: str, word: int, distractors: int = DISTRACTOR
     not gold, up to ``distractors`` are listed.
     """
     gold, users = kitchen(book, goal)
-    generator = random.Random(f"{goal}/{word}")
+    number = random.Random(f"{goal}/{word}").random
     candidates: dict[int, None] = {}
     for recipes in users:
-        chosen = recipes if len(recipes) <= distractors else draw(generator, recipes)[:distractors]
+        chosen = recipes if len(recipes) <= distractors else shuffle(number, recipes)[:distractors]
         candidates.update(dict.fromkeys(chosen))
     for recipe in gold:
         candidates.pop(recipe, None)
-    return draw(generator, (*gold, *draw(generator, tuple(candidates))[:distractors]))
-
-
-def draw(generator: random.Random, items: Sequence[T]) -> list[T]:
-    """Shuffle. Of all that ``random`` offers, only ``random()`` is promised to stay the same in later Pythons."""
-    number = generator.random
-    return [item for _, _, item in sorted([(number(), place, item) for place, item in enumerate(items)])]
+    return shuffle(number, (*gold, *shuffle(number, tuple(candidates))[:distractors]))
 
 
 @lru_cache(maxsize=4096)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from textcraft_gym.envs.shuffle import Number
 from textcraft_gym.envs.webshop.wares import Ask, Attribute, Ware, attributes, choices, phrases
 
-Number = Callable[[], float]
 T = TypeVar("T")
 
 ADJECTIVES = 0.2

@@ -11,14 +11,13 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from itertools import cycle
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from textcraft_gym.envs.webshop.customers import Details, Number, pick, say
+from textcraft_gym.envs.shuffle import Number, shuffle
+from textcraft_gym.envs.webshop.customers import Details, pick, say
 from textcraft_gym.envs.webshop.goals import Wish, price_upper
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.wares import Bullet, Ware, attributes, choices, phrases, read_bullet, sellers, wares
-
-T = TypeVar("T")
 
 PRODUCTS = 1000
 """How many products a shop has unless told otherwise."""
@@ -113,20 +112,11 @@ def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ..
     titles: set[str] = set()
     made = [
         (design, _product(number, design, asin, titles))
-        for design, asin in zip(_shuffle(number, designs), asins, strict=True)
+        for design, asin in zip(shuffle(number, designs), asins, strict=True)
     ]
     bounds = random.Random(f"bounds {seed}")
     goals = [goal for design, product in made for goal in _goals(number, bounds, design, product)]
     return tuple(product for _, product in made), tuple(goals)
-
-
-def _shuffle(number: Number, items: Sequence[T]) -> list[T]:
-    """Shuffle. Of all that ``random`` offers, only ``random()`` is promised to stay the same in later Pythons."""
-    return [item for _, _, item in sorted([(number(), place, item) for place, item in enumerate(items)], key=_order)]
-
-
-def _order(drawn: tuple[float, int, object]) -> tuple[float, int]:
-    return drawn[:2]
 
 
 def _share(products: int, place: int) -> int:
@@ -140,7 +130,7 @@ def _share(products: int, place: int) -> int:
 def _designs(number: Number, ware: Ware, count: int) -> list[Design]:
     """Design all products of a type, in families."""
     designs: list[Design] = []
-    for with_options in cycle(_shuffle(number, WITH_OPTIONS)):
+    for with_options in cycle(shuffle(number, WITH_OPTIONS)):
         if len(designs) == count:
             break
         base = _design(number, ware, with_options)
@@ -151,7 +141,7 @@ def _designs(number: Number, ware: Ware, count: int) -> list[Design]:
 
 
 def _design(number: Number, ware: Ware, with_options: bool) -> Design:
-    groups = _shuffle(number, ware.attributes)[: pick(number, ATTRIBUTES)]
+    groups = shuffle(number, ware.attributes)[: pick(number, ATTRIBUTES)]
     values: dict[str, tuple[str, ...]] = {}
     fixed: dict[str, str] = {}
     shown = {name for name, _ in ware.options if number() < 0.9} or {ware.options[0][0]}
@@ -183,7 +173,7 @@ def _values(number: Number, choice: str) -> tuple[str, ...]:
     if choices()[choice].in_order:
         start = int(number() * max(1, len(values) - count + 1))
         return values[start : start + count]
-    return tuple(sorted(_shuffle(number, values)[:count]))
+    return tuple(sorted(shuffle(number, values)[:count]))
 
 
 def _sibling(number: Number, base: Design) -> Design:
@@ -253,7 +243,7 @@ def _product(number: Number, design: Design, asin: str, titles: set[str]) -> Pro
         prices=prices,
         price=round(prices[0] + (prices[-1] - prices[0]) * number(), 2),
         options=design.values,
-        attributes=tuple(_shuffle(number, design.attributes)),
+        attributes=tuple(shuffle(number, design.attributes)),
         category=design.ware.category,
         query=design.ware.query,
         product_category=design.ware.product_category,
@@ -263,7 +253,7 @@ def _product(number: Number, design: Design, asin: str, titles: set[str]) -> Pro
 def _title(words: Number, design: Design, attribute_names: Sequence[str]) -> str:
     """Pile up what customers may search for until the title is as long as the seller likes it."""
     ware, aim = design.ware, pick(words, TITLE_WORDS)
-    name, *other_names = _shuffle(words, ware.names)
+    name, *other_names = shuffle(words, ware.names)
     said = [pick(words, attributes()[attribute].titles) for attribute in attribute_names]
     core = f"{design.kind} {name}"
     if said and not said[0].startswith(_AFTER_NAME) and words() < 0.5:
@@ -273,8 +263,8 @@ def _title(words: Number, design: Design, attribute_names: Sequence[str]) -> str
     if words() < 0.6:
         core += f" with {design.feature}"
     use = f"for {_place(design.use)}"
-    must = _shuffle(words, [*said, use] if words() < 0.7 else said)
-    may = _shuffle(words, [*ware.gloss, *other_names, use])
+    must = shuffle(words, [*said, use] if words() < 0.7 else said)
+    may = shuffle(words, [*ware.gloss, *other_names, use])
     tail = _tail(words, [_titled(value) for value in design.fixed.values()])
     parts = [core, *must]
     for part in may:
@@ -303,10 +293,10 @@ def _bullets(words: Number, design: Design, in_title: Sequence[str]) -> tuple[tu
     must = [bullet for name, bullet in told.items() if name not in in_title]
     left = [must.pop()] if described and must and words() < 0.3 else []
     may = [bullet for name, bullet in told.items() if name in in_title and words() < 0.6]
-    may += _shuffle(words, design.ware.bullets)[:3]
+    may += shuffle(words, design.ware.bullets)[:3]
     if words() < 0.4:
         may.append(read_bullet(pick(words, phrases()["services"])))
-    chosen = _shuffle(words, [*must, *may[: max(0, count - len(must))]])
+    chosen = shuffle(words, [*must, *may[: max(0, count - len(must))]])
     written = tuple(_listed(heading, bullet, bullet in design.ware.bullets, _facts(design)) for bullet in chosen)
     return written, [*left, *(bullet for bullet in design.ware.bullets if bullet not in chosen)] if described else []
 
@@ -323,7 +313,7 @@ def _description(words: Number, design: Design, bullets: Sequence[Bullet]) -> st
     if not bullets:
         return ""
     openings = (*phrases()["descriptions"], *phrases()[f"{design.ware.category} descriptions"])
-    opening = _shuffle(words, openings)[: pick(words, (1, 2, 2, 3))]
+    opening = shuffle(words, openings)[: pick(words, (1, 2, 2, 3))]
     told = [f"{bullet.head}: {bullet.body}" for bullet in bullets]
     ending = [pick(words, phrases()["endings"])] if words() < 0.5 else []
     facts = _facts(design)
@@ -377,7 +367,7 @@ def _goals(number: Number, bounds: random.Random, design: Design, product: Produ
     said: set[str] = set()
     for _ in range(pick(number, GOALS_OF_CHOICE if product.options else GOALS)):
         options = {name: pick(number, values) for name, values in product.options.items() if number() < ASKED}
-        wanted = _shuffle(number, product.attributes)[: pick(number, WANTED_OF_CHOICE if options else WANTED)]
+        wanted = shuffle(number, product.attributes)[: pick(number, WANTED_OF_CHOICE if options else WANTED)]
         told = {name: value for name, value in design.fixed.items() if number() < DETAILS["fixed"]}
         details = Details(
             kind=design.kind.lower() if number() < DETAILS["kind"] else "",
