@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from textcraft_gym.envs.alfworld.problem import Goal
+from textcraft_gym.envs.alfworld.reasons import read
 from textcraft_gym.envs.alfworld.tasks import Task
 
-_GO, _OPEN = "go to ", "open "
-_TAKE = re.compile(r"take (?P<thing>.+) from (?P<place>.+)")
-_PUT = re.compile(r"(?:move (?P<thing>.+) to|put (?P<thing_too>.+) in/on) (?P<place>.+)")
-_TREAT = re.compile(r"(?P<verb>clean|heat|cool) (?P<thing>.+) with (?P<place>.+)")
-_USE = re.compile(r"use (?P<lamp>.+)")
+_GO, _OPEN, _TAKE = "go to ", "open ", "take "
 _VERBS = {
     "pick_clean_then_place_in_recep": "clean it",
     "pick_heat_then_place_in_recep": "heat it",
@@ -28,7 +24,7 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     for turn, action in enumerate(plan):
         next_aim = _aim(plan[turn:])
         is_new = next_aim != aim
-        taken = sum(bool(_TAKE.fullmatch(one)) for one in plan[:turn])
+        taken = sum(one.startswith(_TAKE) for one in plan[:turn])
         found.append(_thought(goal, action, next_aim, taken) if is_new else "")
         aim = "" if action == next_aim else next_aim
     found[0] = f"{_overview(goal)} {found[0]}"
@@ -43,19 +39,20 @@ def _aim(plan: Sequence[str]) -> str:
 def _thought(goal: Goal, action: str, aim: str, taken: int) -> str:
     """Think of an action that leads to an aim, or is one."""
     goes = f"so I go to {action.removeprefix(_GO)}" if action.startswith(_GO) else "and it is here"
-    if found := _TAKE.fullmatch(aim):
-        kind = _kind(found["thing"])
+    form, said = read(aim) or ("", {})
+    if form == "take":
+        kind = _kind(said["o"])
         looked_for = f"another {kind}" if taken else _a(kind)
-        return f"I look for {looked_for}. One may be in or on {found['place']}, {goes}."
-    if found := _TREAT.fullmatch(aim):
-        return f"I hold {found['thing']}, which I can {found['verb']} with {found['place']}, {goes}."
-    if found := _PUT.fullmatch(aim):
-        thing, place = found["thing"] or found["thing_too"], found["place"]
+        return f"I look for {looked_for}. One may be in or on {said['r']}, {goes}."
+    if form == "treat":
+        return f"I hold {said['o']}, which I can {said['verb']} with {said['r']}, {goes}."
+    if form == "put":
+        thing, place = said.get("o") or said["o2"], said["r"]
         wanted = _kind(place) == _word(goal.target)
         why = f"belongs in or on {place}" if wanted else f"must leave my hand, for which {place} is good"
         return f"I hold {thing}, which {why}, {goes}."
-    if found := _USE.fullmatch(aim):
-        return f"I hold what is to be looked at. Now I need the light of {found['lamp']}, {goes}."
+    if form == "use":
+        return f"I hold what is to be looked at. Now I need the light of {said['o']}, {goes}."
     return ""
 
 
