@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from textcraft_gym.envs.webshop.pages import page
 from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.envs.webshop.reward import Reward, fits, has_attribute
 from textcraft_gym.envs.webshop.rules import Turn, apply
 from textcraft_gym.envs.webshop.state import START, State
 from textcraft_gym.envs.webshop.tasks import Market, Task, find_task
-from textcraft_gym.envs.webshop.text import MODES, Mode, react_answer
+from textcraft_gym.envs.webshop.text import Mode, observation
 from textcraft_gym.registration import TABLE, make
 
 ENV = "WebShopLite-v0"
@@ -153,11 +152,8 @@ class Session:
 
     def observation(self, number: int) -> str:
         """Return what the environment answers to a move."""
-        turn, score = self.moves[number].turn, self.score(number)
-        answer = react_answer(turn, score) if self.front.mode == "react" else None
-        if answer is None:
-            return MODES[self.front.mode](page(self.front.market, self.task.goal.instruction, turn.state, score))
-        return answer
+        turn, instruction = self.moves[number].turn, self.task.goal.instruction
+        return observation(self.front.market, instruction, turn, self.score(number), self.front.mode)
 
     def transcript(self) -> list[tuple[str | None, str]]:
         """Return each action with its observation, as the records of an evaluation hold them."""

@@ -12,7 +12,6 @@ from textcraft_gym.envs.webshop import text
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.feedback import explain
 from textcraft_gym.envs.webshop.files import GoalKind
-from textcraft_gym.envs.webshop.pages import page
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
 from textcraft_gym.envs.webshop.rules import Turn, admissible_commands, apply
 from textcraft_gym.envs.webshop.state import START, State
@@ -139,7 +138,7 @@ class WebShopLiteEnv(RestorableEnv):
         self._state: State = START
         self._over = False
         self._ask_expert()
-        self._said = self._page()
+        self._said = self._answer(Turn(START))
         return self._said, self._info({"task": self.task.id, "won": False})
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -201,12 +200,8 @@ class WebShopLiteEnv(RestorableEnv):
         info["won"] = earned.score == 1.0
         return earned.score
 
-    def _answer(self, turn: Turn, score: float) -> str:
-        answer = text.react_answer(turn, score) if self.mode == "react" else None
-        return self._page(score) if answer is None else answer
-
-    def _page(self, score: float = 0.0) -> str:
-        return MODES[self.mode](page(self.market, self.goal.instruction, self._state, score))
+    def _answer(self, turn: Turn, score: float = 0.0) -> str:
+        return text.observation(self.market, self.goal.instruction, turn, score, self.mode)
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
         """Add what the caller of ``gym.make`` asked for."""

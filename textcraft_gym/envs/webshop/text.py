@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
-from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node
+from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node, page
 from textcraft_gym.envs.webshop.rules import Turn
+from textcraft_gym.envs.webshop.state import Shop
 
 Mode: TypeAlias = Literal["react", "text", "text_rich"]
 
@@ -56,6 +57,12 @@ def react(nodes: Iterable[Node]) -> str:
 
 
 MODES: dict[Mode, Callable[[Iterable[Node]], str]] = {"react": react, "text": text, "text_rich": text_rich}
+
+
+def observation(shop: Shop, instruction: str, turn: Turn, earned: float, mode: Mode) -> str:
+    """Return what is read after an action: the page, or in the mode ``react`` the short answer in its place."""
+    answer = react_answer(turn, earned) if mode == "react" else None
+    return MODES[mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
 
 
 def chosen(value: str) -> str:
