@@ -18,7 +18,8 @@ from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException
 
 from textcraft_gym.envs.webshop.actions import CLICK, SEARCH, can_be_clicked, click, parse, search
-from textcraft_gym.envs.webshop.goals import SPLITS, split_range
+from textcraft_gym.envs.webshop.goals import SPLITS
+from textcraft_gym.envs.webshop.tasks import task_at
 from textcraft_gym.errors import RunError, UnknownName
 from textcraft_gym.shop.recording import Recording, Run, replayed, saved
 from textcraft_gym.shop.session import MAX_ACTIONS, Session, SessionOver, Storefront
@@ -90,19 +91,17 @@ class Pages:
 
     def tasks(self) -> bytes:
         """The list of a split's tasks, or the one that a number names."""
-        goals = self.front.market.catalogue.goals
-        splits = {name: len(split_range(name, len(goals))) for name in SPLITS}
+        catalogue = self.front.market.catalogue
+        splits = {name: len(catalogue.split(name)) for name in SPLITS}
         split = request.args.get("split", self.front.split)
         if split not in splits:
             abort(404, "There is no such split.")
         asked = request.args.get("number", "").strip()
-        numbers = split_range(split, len(goals))
-        if asked:
-            numbers = range(len(goals))[_number(asked) :][:1]
+        numbers = catalogue.split("all")[_number(asked) :][:1] if asked else catalogue.split(split)
         page = _number(request.args.get("page", "1"))
         return _page(
             "tasks.html",
-            goals=goals,
+            goals=catalogue.goals,
             splits={name: count for name, count in splits.items() if count},
             split=split,
             asked=asked,
@@ -116,10 +115,9 @@ class Pages:
     def begin(self) -> Response:
         """Begin a session of the task with the posted number."""
         number = _number(request.form.get("number", ""))
-        goals = self.front.market.catalogue.goals
-        if number >= len(goals):
+        if number >= len(self.front.market.catalogue.goals):
             abort(404, "There is no such task.")
-        session = Session(self.front, self.front.task(f"{number}-{goals[number].product.asin}"))
+        session = Session(self.front, task_at(self.front.market, number))
         return _to(f"/sessions/{self.sessions.add(session)}/0")
 
     def latest(self, name: str) -> Response:

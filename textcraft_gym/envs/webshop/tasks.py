@@ -110,7 +110,7 @@ def split_tasks(market: Market, split: str) -> tuple[Task, ...]:
     Raises:
         UnknownName: If there is no such split.
     """
-    return tuple(_task(market, number) for number in market.catalogue.split(split))
+    return tuple(task_at(market, number) for number in market.catalogue.split(split))
 
 
 def draw_task(market: Market, split: str, word: int) -> Task:
@@ -123,9 +123,9 @@ def draw_task(market: Market, split: str, word: int) -> Task:
     """
     numbers = market.catalogue.split(split)
     if market.goals == "human":
-        return _task(market, numbers[word % len(numbers)])
+        return task_at(market, numbers[word % len(numbers)])
     chances = _chances(market, split)
-    return _task(market, numbers[min(bisect(chances, word / (1 << 64) * chances[-1]), len(numbers) - 1)])
+    return task_at(market, numbers[min(bisect(chances, word / (1 << 64) * chances[-1]), len(numbers) - 1)])
 
 
 def find_task(market: Market, split: str, task_id: object) -> Task:
@@ -136,13 +136,14 @@ def find_task(market: Market, split: str, task_id: object) -> Task:
     """
     number, _, _ = str(task_id).partition("-")
     if number.isdecimal() and len(number) <= _MOST_DIGITS and int(number) < len(market.catalogue.goals):
-        found = _task(market, int(number))
+        found = task_at(market, int(number))
         if found.id == task_id:
             return found
     raise UnknownName("task", task_id, [task.id for task in split_tasks(market, split)])
 
 
-def _task(market: Market, number: int) -> Task:
+def task_at(market: Market, number: int) -> Task:
+    """Return the task of the goal with this number, which there is."""
     return Task(f"{number}-{market.catalogue.goals[number].product.asin}", number, market)
 
 
