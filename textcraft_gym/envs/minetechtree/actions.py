@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 MAX_COUNT = 999_999
 
-_MEMOISED_LENGTH = 200
 _COUNTED = re.compile("([0-9]+) (.+)")
 _PREPOSITION = {"mine": "with", "hunt": "", "craft": "using", "smelt": "using"}
 
@@ -62,10 +60,6 @@ Action: TypeAlias = "Gather | Make | Equip | Look | CheckInventory | WrongItem |
 
 def parse(action: str) -> Action:
     """Read one action. Any string will do."""
-    return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _parse(action)
-
-
-def _parse(action: str) -> Action:
     said = action.strip()
     verb, _, rest = said.partition(" ")
     if said in ("inventory", "look"):
@@ -108,6 +102,3 @@ def _count(digits: str) -> int:
     """Return the number, or 0 if it is not in 1..999999; thousands of digits cost nothing."""
     digits = digits.lstrip("0")
     return int(digits) if len(digits) <= len(str(MAX_COUNT)) and digits else 0
-
-
-_memoised = lru_cache(maxsize=1 << 13)(_parse)
