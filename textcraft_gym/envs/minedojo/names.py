@@ -6,9 +6,8 @@ back is many to one: every wood's planks are ``planks``.
 
 from __future__ import annotations
 
+from textcraft_gym.envs.minetechtree.facts import WOODS
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
-
-WOODS = ("dark_oak", "oak", "birch", "spruce", "acacia", "jungle")
 
 _OF_WOOD = {
     "log": "log",
@@ -41,7 +40,6 @@ _RENAMED = {
 
 _MATERIALS = ("wooden", "stone", "iron", "golden", "diamond", "leather")
 _EQUIPMENT = ("pickaxe", "axe", "hoe", "sword", "shovel", "boots", "chestplate", "helmet", "leggings")
-
 
 _NEW = {old: f"oak_{kind}" for kind, old in _OF_WOOD.items()} | {
     old: new for new, old in reversed(_RENAMED.items()) if new != "charcoal"
