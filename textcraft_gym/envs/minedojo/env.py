@@ -142,6 +142,7 @@ class MineDojoEnv(gym.Env[str, str]):
         word = int(self.np_random.bit_generator.random_raw())
         self.task = self._chosen(options or {}) or self.tasks[word % len(self.tasks)]
         self.close()
+        self._task_id = _id_of(self.task)
         self._simulator = self._make(self._task_id, image_size=self.image_size, seed=word % (1 << 31))
         self.observation = self._simulator.reset()
         self._ticks = 0
@@ -156,7 +157,7 @@ class MineDojoEnv(gym.Env[str, str]):
             raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
         said, reason = self._play(action)
         won = self._is_won()
-        truncated = not won and (self._ended or self._ticks >= self.task.ticks)
+        truncated = not won and self._is_over()
         self._over = won or truncated
         self._said = f"> {action}\n{said}"
         info = self._info()
@@ -173,12 +174,6 @@ class MineDojoEnv(gym.Env[str, str]):
         if self._simulator is not None:
             self._simulator.close()
             self._simulator = None
-
-    @property
-    def _task_id(self) -> str:
-        """Of several goals, or one that MineDojo has no task for, it plays the open-ended one."""
-        ids = [task_id(aim.item) for aim in self.task.aims]
-        return ids[0] if len(ids) == 1 and ids[0] in read_specifications() else OPEN_ENDED
 
     def _chosen(self, options: dict[str, Any]) -> Task | None:
         for key in options:
@@ -279,6 +274,12 @@ class MineDojoEnv(gym.Env[str, str]):
             "ticks": self._ticks,
             "ticks_left": self.task.ticks - self._ticks,
         }
+
+
+def _id_of(task: Task) -> str:
+    """Of several goals, or one that MineDojo has no task for, it plays the open-ended one."""
+    ids = [task_id(aim.item) for aim in task.aims]
+    return ids[0] if len(ids) == 1 and ids[0] in read_specifications() else OPEN_ENDED
 
 
 def _inventory(holding: Mapping[str, int]) -> str:
