@@ -13,6 +13,7 @@ from textcraft_gym.envs.alfworld.feedback import explain
 from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.problem import Goal
 from textcraft_gym.envs.alfworld.rules import apply
+from textcraft_gym.envs.minetechtree import rules as minetechtree
 from textcraft_gym.envs.textcraft import rules as textcraft
 from textcraft_gym.envs.webshop import rules as webshop
 from textcraft_gym.registration import TABLE, make
@@ -90,6 +91,47 @@ WEBSHOP = {
     ("click[Search]", "nothing_typed"): "A search needs words: search[words].",
     ("click[buy now]", "not_on_page"): "There is no 'buy now' on this page. There is: search.",
 }
+
+
+MINETECHTREE = {
+    "fly": ("unknown_action", "Actions are: mine N ITEM; "),
+    "craft 1 stick using planks": ("wrong_item_format", "Each ingredient is a number of 1 to 999999 and an item."),
+    "mine 1 bedrock": ("unknown_item", "There is no bedrock."),
+    "mine 1 beef": ("wrong_skill", "Hunt it."),
+    "mine 1 jungle log": ("not_here", "There are no jungle trees in this world."),
+    "craft 4 stick": ("no_ingredients", "Say using what."),
+    "craft 4 stick using 1 oak planks": ("no_recipe", "4 stick takes 2 planks"),
+    "smelt 1 stone using 1 cobblestone": ("not_enough_fuel", "Requires fuel, named last."),
+    "craft 8 stick using 4 oak planks": ("not_enough_items", "Requires 4 oak planks."),
+    "mine 1 cobblestone": ("needs_tool", "Requires wooden pickaxe."),
+    "mine 2 oak log;craft 8 oak planks using 2 oak log;craft 1 chest using 8 oak planks": (
+        "needs_crafting_table",
+        "Requires crafting table.",
+    ),
+    "mine 2 oak log;hunt 1 beef;smelt 1 cooked beef using 1 beef, 1 oak log": (
+        "needs_furnace",
+        "Requires furnace.",
+    ),
+    "mine 99999 oak log": ("out_of_time", "The time that was left did not do."),
+}
+
+
+@pytest.mark.parametrize(("actions", "expected"), MINETECHTREE.items())
+def test_minetechtree__explains_every_code(actions: str, expected: tuple[str, str]):
+    env = HelpfulFeedback(make("MineTechTree-v0", feedback="terse"))
+    env.reset(seed=1, options={"task": "diamond"})
+    *before, last = actions.split(";")
+    for action in before:
+        assert "invalid_reason" not in env.step(action)[4]
+    observation, _, _, _, info = env.step(last)
+    code, said = expected
+    assert info["invalid_reason"] == code
+    assert observation.partition("\n")[2].startswith(said)
+    assert observation.endswith(".")
+
+
+def test_minetechtree__has_an_example_of_every_code():
+    assert {code for code, _ in MINETECHTREE.values()} == set(minetechtree.REASONS)
 
 
 def test_textcraft__explains_every_code():

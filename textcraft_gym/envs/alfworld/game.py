@@ -99,7 +99,6 @@ class Game:
         names = _names({thing for fact in problem.facts for thing in fact[1:]})
         receptacles = _order(ids[0] for ids in facts["receptacleType"])
         objects = _order(ids[0] for ids in facts["objectType"])
-        self.receptacle_ids, self.object_ids = receptacles, objects
         self.receptacles = [names[one] for one in receptacles]
         self.objects = [names[one] for one in objects]
         number = _Numbers({one: place for order in (receptacles, objects) for place, one in enumerate(order)})

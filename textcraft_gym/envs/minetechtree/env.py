@@ -11,9 +11,21 @@ from gymnasium.error import ResetNeeded
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.admissible import admissible_commands
 from textcraft_gym.envs.minetechtree.expert import expert_plan
-from textcraft_gym.envs.minetechtree.facts import DEPTHS, HOME_BIOMES, OTHER_BIOMES, SOURCES, TIERS
-from textcraft_gym.envs.minetechtree.generator import generate
-from textcraft_gym.envs.minetechtree.rules import apply, costs
+from textcraft_gym.envs.minetechtree.facts import (
+    DEPTHS,
+    HOME_BIOMES,
+    OTHER_BIOMES,
+    SOURCES,
+    TICKS_A_CRAFT,
+    TICKS_A_HARDNESS,
+    TICKS_A_HIT,
+    TICKS_A_SMELT,
+    TICKS_A_STEP,
+    TIERS,
+    WORN,
+)
+from textcraft_gym.envs.minetechtree.generator import BIOME_DISTANCE, BIOME_RADIUS, ORE_RADIUS, OTHERS, generate
+from textcraft_gym.envs.minetechtree.rules import OUT_OF_TIME, UNKNOWN_ACTION, WRONG_ITEM, apply, costs
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
 from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
@@ -25,6 +37,10 @@ FEEDBACKS = ("reason", "terse")
 
 Position: TypeAlias = tuple[int, tuple[Any, ...], tuple[str, ...], str]
 """The random word of the world, how far one has come, what is left of the plan, and what ``render`` shows."""
+
+
+_UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_TIME: text.TOO_LATE}
+"""What is missing where the answer to an action says no more than that it did nothing."""
 
 
 class MineTechTreeEnv(RestorableEnv):
@@ -62,7 +78,7 @@ class MineTechTreeEnv(RestorableEnv):
     **Episode end**: terminates when each goal was obtained, whether or not it is still held; armour and shield count
     once they are equipped (``rules="vanilla"``). Truncates when the ticks of the task are spent: 3000 to 12000, those
     of the paper. A step after either raises ``gymnasium.error.ResetNeeded``. Registered with a limit of 200 steps as
-    well: a shortest solution has at most 14, and an agent that is stuck in what takes no time must end, too.
+    well: a shortest solution of one goal has at most 14, and who is stuck in what takes no time must end, too.
 
     **Info**: ``task``, ``won`` (bool), ``ticks`` and ``ticks_left`` (int); after an action that did nothing
     ``invalid_reason``, one of ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked
@@ -166,8 +182,11 @@ class MineTechTreeEnv(RestorableEnv):
         return self._said if self.render_mode == "ansi" else None
 
     def explain(self, action: str, reason: str) -> str:
-        """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
-        _, _, why, _ = apply(self.game, self._state, action)
+        """Return what was missing for the last action, which did nothing for this ``invalid_reason``.
+
+        With ``feedback="reason"`` most answers say it, too.
+        """
+        why = apply(self.game, self._state, action).why or _UNSAID[reason]
         return f"{why[:1].upper()}{why[1:]}."
 
     def _begin(self, task: Task, word: int) -> None:
@@ -219,5 +238,6 @@ class MineTechTreeEnv(RestorableEnv):
 
 @cache
 def _fingerprint() -> str:
-    content = (tech_tree(), SOURCES, TIERS, DEPTHS, HOME_BIOMES, OTHER_BIOMES)
-    return hashlib.sha256(repr(content).encode()).hexdigest()
+    ticks = TICKS_A_STEP, TICKS_A_CRAFT, TICKS_A_SMELT, TICKS_A_HIT, TICKS_A_HARDNESS
+    land = DEPTHS, HOME_BIOMES, OTHER_BIOMES, OTHERS, BIOME_DISTANCE, BIOME_RADIUS, ORE_RADIUS
+    return hashlib.sha256(repr((tech_tree(), SOURCES, TIERS, WORN, ticks, land)).encode()).hexdigest()

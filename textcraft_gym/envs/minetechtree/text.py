@@ -11,6 +11,12 @@ from textcraft_gym.recipes.recipe import name_of
 ECHO_LENGTH = 200
 EMPTY_HANDED = "Inventory: You are not carrying anything."
 TIME_IS_UP = "Time is up."
+TOO_LATE = "the time that was left did not do"
+AN_INGREDIENT = "each ingredient is a number of 1 to 999999 and an item"
+ACTIONS = (
+    "actions are: mine N ITEM; mine N ITEM with ITEM; hunt N ITEM; craft N ITEM using N ITEM, N ITEM; "
+    "smelt N ITEM using N ITEM, N ITEM; equip ITEM; look; inventory"
+)
 MUST_BE_EQUIPPED = "What is worn counts once it is equipped."
 
 _DONE = {"mine": "Mined", "hunt": "Hunted", "craft": "Crafted", "smelt": "Smelted"}
