@@ -83,7 +83,7 @@ results: $(VENV)/.demo
 
 # How long goals take in the tech tree, for DEPS's learned selector: logged, fitted, and put where the package has it.
 horizons: $(VENV)/.demo
-	$(BIN)/python examples/learn_horizons.py --out agents/horizons/minetechtree.json
+	$(BIN)/python examples/learn_horizons.py --out agents/deps/horizons/minetechtree.json
 
 # What the examples learn in some minutes, as it stands in benchmarks/results.
 learn: $(RL)/.rl

@@ -1,6 +1,6 @@
 """Agents: they see text, ask for actions, and never hold an environment."""
 
-from textcraft_gym.agents.agent import (
+from textcraft_gym.agents.contract.agent import (
     Act,
     Agent,
     Ask,
@@ -11,6 +11,7 @@ from textcraft_gym.agents.agent import (
     ModelError,
     Node,
     Play,
+    Policy,
     Prompt,
     Request,
     Reset,
@@ -29,6 +30,7 @@ __all__ = [
     "ModelError",
     "Node",
     "Play",
+    "Policy",
     "Prompt",
     "Request",
     "Reset",

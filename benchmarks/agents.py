@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.agents.agent import Completion, Model
-from textcraft_gym.agents.models.simulated import SimulatedModel
+from textcraft_gym.agents.contract.agent import Completion, Model
+from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.runner import Config, evaluate
 
 SLOW_SECONDS = 0.1

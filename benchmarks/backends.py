@@ -14,8 +14,8 @@ import time
 from typing import Any
 
 from textcraft_gym import tasks
-from textcraft_gym.agents.agent import Play, Routine
-from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.baselines.expert import ExpertAgent
+from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.evaluation.rollouts import rollouts
 
 WORKERS = min(4, os.cpu_count() or 1)

@@ -13,10 +13,10 @@ import gymnasium as gym
 from figure import Panel, Point, figure
 
 import textcraft_gym
-from textcraft_gym.agents.deps import DEPSAgent
+from textcraft_gym.agents.deps.deps import DEPSAgent
+from textcraft_gym.agents.deps.selectors import SELECTORS
 from textcraft_gym.agents.games import MINETECHTREE
-from textcraft_gym.agents.models.simulated import SimulatedModel
-from textcraft_gym.agents.select import SELECTORS
+from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.episode import run_episodes
 from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.report import markdown_table

@@ -120,7 +120,7 @@ INDEX = """# Results of a simulated model
 
 These are numbers of the **simulated model**, not of a language model. They show what each algorithm makes of a player
 who knows the game, and can keep only so many things in mind at once (the *span*; what counts towards it is said in
-[span.py](../../agents/models/simulated/span.py)). They say nothing about how well a language model plays, and do not
+[span.py](../../agents/simulated/span.py)). They say nothing about how well a language model plays, and do not
 belong in one table with numbers of one.
 
 {studies}

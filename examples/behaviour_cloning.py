@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 import textcraft_gym
-from textcraft_gym.agents.random import RandomAgent
+from textcraft_gym.agents.baselines.random_agent import RandomAgent
 
 SEED = 0
 FRACTIONS = (0.6, 0.1, 0.3)

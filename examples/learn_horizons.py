@@ -4,7 +4,7 @@ A player of DEPS that takes its goals in random order, planned by the simulated 
 goals at once. For each goal that it reached stands in the log what was to be done and how many ticks it took; the
 horizon is fitted to that and written down. It takes less than a minute.
 
-    python examples/learn_horizons.py --out agents/horizons/minetechtree.json
+    python examples/learn_horizons.py --out agents/deps/horizons/minetechtree.json
 
 Source: section 3.4 of Wang et al., Describe, Explain, Plan and Select, 2023.
 """
@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 import textcraft_gym
-from textcraft_gym.agents.agent import Play, Request
-from textcraft_gym.agents.controller import Errand, Scene
-from textcraft_gym.agents.deps import DEPSAgent
+from textcraft_gym.agents.contract.agent import Play, Request
+from textcraft_gym.agents.contract.controller import Errand, Scene
+from textcraft_gym.agents.contract.goals import Goal
+from textcraft_gym.agents.deps.deps import DEPSAgent
+from textcraft_gym.agents.deps.horizon import Horizon, fit
 from textcraft_gym.agents.games import MINETECHTREE
-from textcraft_gym.agents.goals import Goal
-from textcraft_gym.agents.horizon import Horizon, fit
-from textcraft_gym.agents.models.simulated import SimulatedModel
+from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.episode import run_episodes
 
 ENV = "MineTechTree-v0"

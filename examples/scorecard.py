@@ -9,8 +9,7 @@ from typing import NamedTuple
 import gymnasium as gym
 
 from textcraft_gym import Episode, run_episode
-from textcraft_gym.agents.agent import Agent
-from textcraft_gym.evaluation.episode import Policy
+from textcraft_gym.agents.contract.agent import Agent, Policy
 from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.report import markdown_table
 

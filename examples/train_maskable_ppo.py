@@ -33,7 +33,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import Tensor, nn
 
 import textcraft_gym
-from textcraft_gym.agents.random import RandomAgent
+from textcraft_gym.agents.baselines.random_agent import RandomAgent
 from textcraft_gym.wrappers import ActionMasking
 
 PROCESSES = 2

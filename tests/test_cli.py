@@ -349,8 +349,8 @@ def test_command__is_installed_and_helps():
 def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Path):
     (tmp_path / "my_module.py").write_text(
         "class MyAgent:\n"
-        "    def __init__(self, playbook, word='nothing'):\n"
-        "        self.game, self.word = playbook.game, word\n"
+        "    def __init__(self, profile, word='nothing'):\n"
+        "        self.game, self.word = profile.game, word\n"
         "    def episode(self, play):\n"
         "        completion = yield from play.ask(f'say {self.word}', max_tokens=3)\n"
         "        yield from play.act(f'{self.game} {self.word} {completion.text}')\n"
@@ -361,7 +361,7 @@ def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Pa
     subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
     (record,) = read_records(tmp_path / "run")
     assert record["transcript"][1][0].startswith("textcraft hello task failed!")
-    assert (record["belief"], record["calls"]) == (False, {"executor": 1})
+    assert (record["claimed_success"], record["calls"]) == (False, {"executor": 1})
 
 
 def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
@@ -377,7 +377,7 @@ def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
 def test_evaluate__interrupted_leaves_a_run_that_goes_on(tmp_path: Path):
     (tmp_path / "slow.py").write_text(
         "import time\n"
-        "from textcraft_gym.agents.agent import Completion\n"
+        "from textcraft_gym.agents.contract.agent import Completion\n"
         "class Slow:\n"
         "    def complete(self, prompt, **how):\n"
         "        time.sleep(0.05)\n"

@@ -12,9 +12,9 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym import UnknownName, run_episode, tasks
-from textcraft_gym.agents.agent import Completion
-from textcraft_gym.agents.games import PLAYBOOKS
-from textcraft_gym.agents.react import ReActAgent
+from textcraft_gym.agents.adapt.react import ReActAgent
+from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.games import PROFILES
 from textcraft_gym.demonstrations import Demonstration, demonstrations, task_hash, write_demonstrations
 from textcraft_gym.registration import TABLE
 
@@ -83,7 +83,7 @@ class Reciting:
 @pytest.mark.parametrize("env_id", TABLE)
 def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, str]):
     env = gym.make(env_id, split=train[env_id])
-    agent = ReActAgent(PLAYBOOKS[TABLE[env_id].playbook])
+    agent = ReActAgent(PROFILES[TABLE[env_id].profile])
     for one in demonstrations(env_id, train[env_id], thoughts=True, limit=5):
         said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
         episode = run_episode(env, agent, task=one["task"], seed=one["seed"], model=Reciting(said))

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 
 import textcraft_gym
-from textcraft_gym.agents.buyer import NaiveBuyerAgent
+from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -59,7 +59,7 @@ def test_contributing__its_agent_plays():
         exec(block, names)
     names["TestLooker"]().test_agent__plays_the_same_again()
     episode = textcraft_gym.run_episode(gym.make("TextCraft-v0"), names["Looker"](), seed=0)
-    assert (episode.belief, episode.won, episode.steps) == (False, False, 1)
+    assert (episode.claimed_success, episode.won, episode.steps) == (False, False, 1)
 
 
 def test_contributing__its_agent_passes_the_linter(tmp_path: Path):

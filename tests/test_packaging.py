@@ -17,7 +17,7 @@ FOLDERS = ("textcraft_gym", "wrappers", "recipes", "agents")
 FILES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 EPISODE = """
 import gymnasium as gym, textcraft_gym, textcraft_gym.agents, textcraft_gym.recipes, textcraft_gym.wrappers
-from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.baselines.expert import ExpertAgent
 env = gym.make("TextCraft-v0", split="test", expert=True)
 episode = textcraft_gym.run_episode(env, ExpertAgent(), task="minecraft:beehive", seed=0)
 for module in (textcraft_gym, textcraft_gym.agents, textcraft_gym.recipes, textcraft_gym.wrappers):

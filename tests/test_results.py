@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from textcraft_gym.agents.select import SELECTORS
+from textcraft_gym.agents.deps.selectors import SELECTORS
 from textcraft_gym.evaluation.runner import Config
 from textcraft_gym.evaluation.sweep import Cell, sweep, tidy
 

@@ -20,7 +20,7 @@ import gymnasium as gym
 import pytest
 
 import textcraft_gym
-from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.envs.webshop.pages import page
 from textcraft_gym.errors import RunError, UnknownName
 from textcraft_gym.evaluation.runner import Config

@@ -4,7 +4,7 @@ from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.episode import Episode, run_episode, run_episodes
 from textcraft_gym.recipes.recipe import RecipeError
 from textcraft_gym.registration import register_all
-from textcraft_gym.tasks import make_splits, tasks
+from textcraft_gym.task import make_splits, tasks
 
 __version__ = "0.1.0"
 __all__ = [

@@ -11,11 +11,11 @@ import typer
 
 import textcraft_gym
 from textcraft_gym import display
-from textcraft_gym.agents.agent import ModelError
+from textcraft_gym.agents.contract.agent import ModelError
 from textcraft_gym.agents.models.spec import key_values
+from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.demonstrations import demonstrations, write_demonstrations
 from textcraft_gym.errors import TextCraftGymError, UnknownName
-from textcraft_gym.evaluation.agents import AGENTS
 from textcraft_gym.evaluation.backends import BACKENDS
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.metrics import summarise_by_group

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.envs.alfworld.thoughts import thoughts as alfworld_thoughts
 from textcraft_gym.envs.minetechtree.thoughts import thoughts as minetechtree_thoughts
 from textcraft_gym.envs.textcraft.thoughts import thoughts as textcraft_thoughts
@@ -17,7 +17,7 @@ from textcraft_gym.envs.webshop.thoughts import thoughts as webshop_thoughts
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.evaluation.episode import Episode, run_episode
 from textcraft_gym.registration import default_split, make
-from textcraft_gym.tasks import Task
+from textcraft_gym.task import Task
 from textcraft_gym.wrappers.think_actions import ANSWER
 from textcraft_gym.wrappers.transcript_recorder import message
 

@@ -28,7 +28,7 @@ from textcraft_gym.recipes.book import name_of_ingredient
 from textcraft_gym.recipes.pack import Pack
 from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.recipes.splits import Leakage, Splits
-from textcraft_gym.tasks import Task
+from textcraft_gym.task import Task
 
 console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160)
 WORDS = ("group", "such as")

@@ -13,12 +13,12 @@ from textcraft_gym.errors import UnknownName
 
 
 class Registered(NamedTuple):
-    """An id: where its environment is, the limit it is registered with, what its id fixes, and its agents' playbook."""
+    """An id: where its environment is, the limit it is registered with, what its id fixes, and its agents' profile."""
 
     entry_point: str
     max_episode_steps: int
     kwargs: dict[str, Any]
-    playbook: str
+    profile: str
 
 
 TABLE: dict[str, Registered] = {

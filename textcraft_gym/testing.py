@@ -19,9 +19,9 @@ from typing import Any
 
 import gymnasium as gym
 
-from textcraft_gym.agents.agent import Agent, Completion, Model, Prompt
-from textcraft_gym.agents.models.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import Episode, Policy, run_episodes
+from textcraft_gym.agents.contract.agent import Agent, Completion, Model, Policy, Prompt
+from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.evaluation.episode import Episode, run_episodes
 from textcraft_gym.registration import make
 from textcraft_gym.spaces import AnyText
 
@@ -86,10 +86,12 @@ class AgentContract(ABC):
         return _sound(run_episodes(envs, agent, jobs, model=model, max_steps=max_steps, max_calls=max_calls))
 
     def test_agent__ends_and_says_whether_it_succeeded(self) -> None:
-        """It does not ask for ever, its belief is True, False or None, and what it leaves can be kept as JSON."""
+        """It does not ask for ever, its claim is True, False or None, and what it leaves can be kept as JSON."""
         for episode in self.play():
-            assert episode.ended != "max_calls", f"{episode.task}: it still asked after {episode.calls} calls"
-            assert episode.belief is None or type(episode.belief) is bool, f"belief {episode.belief!r}"
+            assert episode.stop_reason != "max_calls", f"{episode.task}: it still asked after {episode.calls} calls"
+            assert episode.claimed_success is None or type(episode.claimed_success) is bool, (
+                f"claimed_success {episode.claimed_success!r}"
+            )
             json.dumps(asdict(episode), allow_nan=False)
 
     def test_agent__plays_the_same_again(self) -> None:

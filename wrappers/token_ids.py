@@ -47,7 +47,7 @@ class TokenIds(TextWrapper):
     Args:
         env: An environment that says text.
         length: How many tokens an observation has, 1 or more.
-        vocabulary: The words that have ids, in this order. By default those of the game, ``env.unwrapped.lexicon``,
+        vocabulary: The words that have ids, in this order. By default those of the game, ``env.unwrapped.vocabulary``,
             which TextCraft and ALFWorld have; ``vocabulary_of`` makes one from any texts.
         buckets: How many ids there are for hashing in place of a vocabulary, 1 or more. For WebShop, where every
             product brings words of its own.
@@ -55,7 +55,7 @@ class TokenIds(TextWrapper):
 
     Raises:
         ValueError: For a number below 1; for both a vocabulary and buckets; for a vocabulary that is empty or names a
-            word twice, or what is no single word; for a game without a lexicon if neither is given; for an
+            word twice, or what is no single word; for a game without a vocabulary if neither is given; for an
             environment that does not say text.
         UnknownName: For another ``keep``.
     """
@@ -132,11 +132,11 @@ def _checked(vocabulary: Sequence[str]) -> tuple[str, ...]:
 
 
 def _of_game(env: gym.Env[str, Any]) -> tuple[str, ...]:
-    if not env.has_wrapper_attr("lexicon"):
-        raise ValueError(f"{env} has no lexicon of its own: give a vocabulary or buckets")
-    return _words_of(env.get_wrapper_attr("lexicon"))
+    if not env.has_wrapper_attr("vocabulary"):
+        raise ValueError(f"{env} has no vocabulary of its own: give a vocabulary or buckets")
+    return _words_of(env.get_wrapper_attr("vocabulary"))
 
 
 @lru_cache(maxsize=8)
-def _words_of(lexicon: str) -> tuple[str, ...]:
-    return vocabulary_of([lexicon])
+def _words_of(vocabulary: str) -> tuple[str, ...]:
+    return vocabulary_of([vocabulary])

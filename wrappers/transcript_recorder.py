@@ -47,11 +47,11 @@ class TranscriptRecorder(TextWrapper):
     """Write each episode to a file, as one line of JSON, when it ends.
 
     A line is written at once and whole, so that many environments, also in several processes of a vector, can share a
-    file. An episode that is left for another by ``reset``, or by ``close``, is written as well, with ``ended`` being
-    ``left``; one without any turn is not. What is played on after a truncation is not recorded.
+    file. An episode that is left for another by ``reset``, or by ``close``, is written as well, with a
+    ``stop_reason`` of ``left``; one without any turn is not. What is played on after a truncation is not recorded.
 
-    - ``turns``: ``{"task", "seed", "won", "reward", "ended", "beginning", "turns": [{"action", "observation",
-      "reward"}]}``; ``ended`` is ``terminated``, ``truncated`` or ``left``, and ``reward`` the sum.
+    - ``turns``: ``{"task", "seed", "won", "reward", "stop_reason", "beginning", "turns": [{"action", "observation",
+      "reward"}]}``; ``stop_reason`` is ``terminated``, ``truncated`` or ``left``, and ``reward`` the sum.
     - ``sharegpt``: ``{"conversations": [{"from": "human"|"gpt", "value", "loss"}], "item_id", "reward", "won"}``, which
       trainers read; see ``conversation``.
 
@@ -123,7 +123,7 @@ class TranscriptRecorder(TextWrapper):
             told = conversation(self._beginning, self._turns)
             return {"conversations": told, "item_id": task, "reward": reward, "won": won}
         turns = [turn._asdict() for turn in self._turns]
-        about = {"task": task, "seed": seed, "won": won, "reward": reward, "ended": ended}
+        about = {"task": task, "seed": seed, "won": won, "reward": reward, "stop_reason": ended}
         return {**about, "beginning": self._beginning, "turns": turns}
 
     def _remembered(self) -> tuple[Any, ...]:

@@ -1,12 +1,11 @@
-"""The playbooks by name; an environment's row in the table of ids names its own."""
+"""The profiles of games by name; an environment's row in the table of ids names its own."""
 
-from textcraft_gym.agents.games.alfworld import ALFWORLD
-from textcraft_gym.agents.games.default import DEFAULT
-from textcraft_gym.agents.games.minetechtree import MINETECHTREE
-from textcraft_gym.agents.games.playbook import Playbook
-from textcraft_gym.agents.games.textcraft import TEXTCRAFT
-from textcraft_gym.agents.games.webshop import WEBSHOP
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.games.alfworld.game_profile import ALFWORLD
+from textcraft_gym.agents.games.minetechtree.game_profile import MINETECHTREE
+from textcraft_gym.agents.games.textcraft.game_profile import TEXTCRAFT
+from textcraft_gym.agents.games.webshop.game_profile import WEBSHOP
 
-PLAYBOOKS = {playbook.game: playbook for playbook in (ALFWORLD, DEFAULT, MINETECHTREE, TEXTCRAFT, WEBSHOP)}
+PROFILES = {profile.game: profile for profile in (ALFWORLD, DEFAULT, MINETECHTREE, TEXTCRAFT, WEBSHOP)}
 
-__all__ = ["ALFWORLD", "DEFAULT", "MINETECHTREE", "PLAYBOOKS", "TEXTCRAFT", "WEBSHOP", "Playbook"]
+__all__ = ["ALFWORLD", "DEFAULT", "MINETECHTREE", "PROFILES", "TEXTCRAFT", "WEBSHOP", "GameProfile"]

@@ -13,7 +13,7 @@ import threading
 import weakref
 from pathlib import Path
 
-from textcraft_gym.agents.agent import Completion, Model, ModelError, Prompt, prompt_text
+from textcraft_gym.agents.contract.agent import Completion, Model, ModelError, Prompt, prompt_text
 
 _TABLE = """
 create table if not exists completions (

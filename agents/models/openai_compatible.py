@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import openai
 
-from textcraft_gym.agents.agent import Completion, ModelError, Prompt, prompt_text
+from textcraft_gym.agents.contract.agent import Completion, ModelError, Prompt, prompt_text
 
 MAX_STOPS = 4
 """The API takes no more; a completion is cut at the others here."""

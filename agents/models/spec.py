@@ -14,9 +14,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.agents.agent import Model, ModelError
+from textcraft_gym.agents.contract.agent import Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
-from textcraft_gym.agents.models.simulated import SimulatedModel
+from textcraft_gym.agents.simulated import SimulatedModel
 
 _SILENT = ("api_key", "timeout", "max_retries", "price")
 """Options that change no answer."""

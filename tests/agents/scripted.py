@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from textcraft_gym import run_episode
-from textcraft_gym.agents.agent import Completion
+from textcraft_gym.agents.contract.agent import Completion
 from textcraft_gym.evaluation.episode import Episode
 
 

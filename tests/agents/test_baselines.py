@@ -7,10 +7,10 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym import run_episode
+from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
+from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.games import TEXTCRAFT
-from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
-from textcraft_gym.agents.reflexion import ReflexionAgent
-from textcraft_gym.agents.try_again import TryAgainAgent
 
 FAIL = "task failed!"
 DONE = "Task completed!"
@@ -22,20 +22,20 @@ def test_plan_and_execute__plans_once_and_decomposes_nothing():
     plan = "Step 1: a\nStep 2: b\nStep 3: c\nExecution Order: ((Step 1 OR Step 2) AND Step 3)"
     models = {"executor": ScriptedModel(FAIL, "get 1 honeycomb", DONE, FAIL), "planner": ScriptedModel(plan)}
     episode = play(PlanAndExecuteAgent(TEXTCRAFT), models)
-    assert (episode.calls, episode.belief, episode.k_max) == ({"planner": 1, "executor": 4}, False, 2)
+    assert (episode.calls, episode.claimed_success, episode.k_max) == ({"planner": 1, "executor": 4}, False, 2)
     tasks = [asked["prompt"].rpartition("Goal: ")[2].splitlines()[:2] for asked in models["executor"].asked]
     assert tasks == [["a.", ">"], ["b.", ">"], ["b.", "> get 1 honeycomb"], ["c.", "Inventory: [honeycomb] (1) "]]
 
 
 def test_plan_and_execute__without_a_plan_has_failed():
     episode = play(PlanAndExecuteAgent(TEXTCRAFT), {"executor": ScriptedModel(), "planner": ScriptedModel("no")})
-    assert (episode.calls, episode.belief, episode.steps) == ({"planner": 1}, False, 0)
+    assert (episode.calls, episode.claimed_success, episode.steps) == ({"planner": 1}, False, 0)
 
 
 def test_try_again__begins_again_warmer_until_it_succeeds():
     model = ScriptedModel("get 1 oak logs", FAIL, FAIL, *WIN, "never asked")
     episode = play(TryAgainAgent(TEXTCRAFT), {"executor": model})
-    assert (episode.won, episode.belief, episode.trials, episode.reward) == (True, True, 3, 1.0)
+    assert (episode.won, episode.claimed_success, episode.trials, episode.reward) == (True, True, 3, 1.0)
     assert [asked["temperature"] for asked in model.asked] == [0.0, 0.0, 0.7] + [0.7] * 5
     samples = [asked["sample"] for asked in model.asked]
     assert samples[:2] == [0, 0]
@@ -46,13 +46,13 @@ def test_try_again__begins_again_warmer_until_it_succeeds():
 
 def test_try_again__has_d_max_trials():
     episode = play(TryAgainAgent(TEXTCRAFT, d_max=3), {"executor": ScriptedModel()})
-    assert (episode.belief, episode.trials, episode.calls) == (False, 3, {"executor": 3})
+    assert (episode.claimed_success, episode.trials, episode.calls) == (False, 3, {"executor": 3})
     assert [node.role for node in episode.trace.children] == ["executor"] * 3
 
 
 def test_try_again__believes_a_model_that_is_wrong():
     episode = play(TryAgainAgent(TEXTCRAFT), {"executor": ScriptedModel(DONE)})
-    assert (episode.belief, episode.won, episode.trials) == (True, False, 1)
+    assert (episode.claimed_success, episode.won, episode.trials) == (True, False, 1)
 
 
 def test_reflexion__reads_its_last_reflections_in_the_next_trial():
@@ -71,7 +71,7 @@ def test_reflexion__reads_its_last_reflections_in_the_next_trial():
 def test_reflexion__reflects_on_the_thoughts_too_but_not_after_the_last_trial():
     models = {"executor": ScriptedModel("think: bees?", "get 1 bee", FAIL, FAIL), "reflection": ScriptedModel("A")}
     episode = play(ReflexionAgent(TEXTCRAFT, d_max=2), models)
-    assert (episode.belief, episode.calls) == (False, {"executor": 4, "reflection": 1})
+    assert (episode.claimed_success, episode.calls) == (False, {"executor": 4, "reflection": 1})
     prompt = models["reflection"].asked[0]["prompt"]
     assert prompt.endswith("> think: bees?\nOK.\n> get 1 bee\nCould not find bee\n> task failed!\n\nReflection:")
 
@@ -100,7 +100,7 @@ def test_trials__go_on_after_one_that_the_environment_ended(agent):
     env = Losing(gym.make("TextCraft-v0", split="all", max_episode_steps=-1))
     models = {"executor": ScriptedModel(*["inventory"] * 9), "reflection": ScriptedModel("A", "B")}
     episode = run_episode(env, agent, task="minecraft:beehive", seed=0, model=models)
-    assert (episode.trials, episode.steps, episode.belief) == (3, 9, False)
+    assert (episode.trials, episode.steps, episode.claimed_success) == (3, 9, False)
 
 
 def test_plan_and_execute__gives_its_executor_the_turns_of_a_part():

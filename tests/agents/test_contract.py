@@ -6,11 +6,11 @@ from contextlib import suppress
 import pytest
 
 from textcraft_gym import tasks
-from textcraft_gym.agents.adapt import ADaPTAgent
-from textcraft_gym.agents.agent import EpisodeOver, Play, Routine
-from textcraft_gym.agents.deps import DEPSAgent
+from textcraft_gym.agents.adapt.adapt import ADaPTAgent
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
+from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT, WEBSHOP
-from textcraft_gym.evaluation.agents import AGENTS, make_agent
+from textcraft_gym.agents.registry import AGENTS, make_agent
 from textcraft_gym.testing import AgentContract
 
 
@@ -20,7 +20,7 @@ class Named(AgentContract):
     name: str
 
     def make_agent(self):
-        return make_agent(self.name, playbook=TEXTCRAFT)
+        return make_agent(self.name, profile=TEXTCRAFT)
 
 
 class TestExpert(Named):
@@ -56,7 +56,7 @@ class TestADaPTInAHousehold(AgentContract):
     tasks = HOUSEHOLDS
 
     def make_agent(self):
-        return make_agent("adapt", playbook=ALFWORLD)
+        return make_agent("adapt", profile=ALFWORLD)
 
 
 class TestADaPTInAShop(AgentContract):
@@ -64,7 +64,7 @@ class TestADaPTInAShop(AgentContract):
     tasks = PURCHASES
 
     def make_agent(self):
-        return make_agent("adapt", playbook=WEBSHOP)
+        return make_agent("adapt", profile=WEBSHOP)
 
 
 class InATechTree(AgentContract):
@@ -75,7 +75,7 @@ class InATechTree(AgentContract):
     name: str
 
     def make_agent(self):
-        return make_agent(self.name, playbook=MINETECHTREE)
+        return make_agent(self.name, profile=MINETECHTREE)
 
 
 class TestADaPTInATechTree(InATechTree):

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from textcraft_gym.agents.goals import Goal, has, parse_goals
-from textcraft_gym.agents.plan import Group, Plan, parse_plan
-from textcraft_gym.agents.program import Interpreter, parse_program
+from textcraft_gym.agents.adapt.step_plan import Group, Plan, parse_plan
+from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
+from textcraft_gym.agents.deps.program import Interpreter, parse_program
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.rules import NO_INGREDIENTS, Making, Refused, apply, understand

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
-from textcraft_gym.agents.adapt import ADaPTAgent
-from textcraft_gym.agents.agent import prompt_text
-from textcraft_gym.agents.deps import DEPSAgent
-from textcraft_gym.agents.games import ALFWORLD, DEFAULT, MINETECHTREE, PLAYBOOKS, TEXTCRAFT, WEBSHOP
-from textcraft_gym.agents.inner_monologue import InnerMonologueAgent
-from textcraft_gym.agents.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.adapt.adapt import ADaPTAgent
+from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.adapt.react import ReActAgent
+from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
+from textcraft_gym.agents.adapt.try_again import TryAgainAgent
+from textcraft_gym.agents.contract.agent import prompt_text
+from textcraft_gym.agents.deps.deps import DEPSAgent
+from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
+from textcraft_gym.agents.games import ALFWORLD, DEFAULT, MINETECHTREE, PROFILES, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
-from textcraft_gym.agents.react import ReActAgent
-from textcraft_gym.agents.reflexion import ReflexionAgent
-from textcraft_gym.agents.try_again import TryAgainAgent
-from textcraft_gym.evaluation.agents import AGENTS, takes
+from textcraft_gym.agents.registry import AGENTS, takes
 
 GOLDEN = Path(__file__).parent / "golden"
 PLAN = "Step 1: get 3 honeycomb\nStep 2: craft 8 oak planks\nExecution Order: (Step 1 AND Step 2)"
@@ -172,9 +172,9 @@ PLANNED = {
 def test_prompts__are_there_for_every_agent_and_game():
     for name, agent in AGENTS.items():
         if takes(name, "prompts"):
-            for playbook in (one for one in PLAYBOOKS.values() if one.game in PLANNED.get(name, PLAYBOOKS)):
+            for profile in (one for one in PROFILES.values() if one.game in PLANNED.get(name, PROFILES)):
                 prompts = Prompts()
-                agent(playbook, prompts)
+                agent(profile, prompts)
                 assert prompts.read
                 assert all(text.isascii() for text in prompts.read.values())
 

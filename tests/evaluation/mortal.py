@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from textcraft_gym.agents.agent import Play, Routine
+from textcraft_gym.agents.contract.agent import Play, Routine
 
 
 def look(play: Play) -> Routine:

@@ -15,7 +15,7 @@ import pytest
 from tests.evaluation.mortal import Mortal, Stillborn, Unsendable
 from tests.evaluation.test_runner import kill_after_three, lines
 from textcraft_gym import UnknownName, tasks
-from textcraft_gym.agents.agent import ModelError
+from textcraft_gym.agents.contract.agent import ModelError
 from textcraft_gym.evaluation.backends import BACKENDS, BackendError, LoopBackend, ProcessBackend, make_backend
 from textcraft_gym.evaluation.rollouts import rollouts
 from textcraft_gym.evaluation.runner import Config, evaluate
@@ -184,7 +184,7 @@ def test_rollouts__takes_an_agent_its_arguments_and_a_backend_of_ones_own():
     (episode,) = rollouts(
         "TextCraft-v0", "random", [(DEV[0], 3)], max_steps=4, env_args={"distractors": 0}, backend=ProcessBackend()
     )
-    assert (episode.task, episode.seed, episode.steps, episode.ended) == (DEV[0], 3, 4, "max_steps")
+    assert (episode.task, episode.seed, episode.steps, episode.stop_reason) == (DEV[0], 3, 4, "max_steps")
     with pytest.raises(ValueError, match="workers of 1 or more"):
         next(rollouts("TextCraft-v0", "expert", [(None, 0)], workers=0))
     with pytest.raises(UnknownName, match="exprt"):

@@ -10,9 +10,9 @@ import gymnasium as gym
 import pytest
 
 from textcraft_gym import run_episode
-from textcraft_gym.agents.agent import Completion, EpisodeOver, ModelError, Node, Play, Routine
-from textcraft_gym.agents.expert import ExpertAgent
-from textcraft_gym.agents.random import RandomAgent
+from textcraft_gym.agents.baselines.expert import ExpertAgent
+from textcraft_gym.agents.baselines.random_agent import RandomAgent
+from textcraft_gym.agents.contract.agent import Completion, EpisodeOver, ModelError, Node, Play, Routine
 from textcraft_gym.evaluation.episode import (
     MAX_ERROR,
     MAX_REFUSALS,
@@ -59,8 +59,8 @@ def test_run_episode__plays_a_function_in_a_foreign_environment():
 
     episode = run_episode(CountdownEnv(), policy, seed=7)
     assert seen == [("3 left", {}), ("2 left", {}), ("1 left", {})]
-    assert (episode.reward, episode.steps, episode.ended, episode.trials) == (1.5, 3, "terminated", 1)
-    assert (episode.task, episode.won, episode.belief, episode.seed) == (None, None, True, 7)
+    assert (episode.reward, episode.steps, episode.stop_reason, episode.trials) == (1.5, 3, "terminated", 1)
+    assert (episode.task, episode.won, episode.claimed_success, episode.seed) == (None, None, True, 7)
     assert episode.transcript == [(None, "3 left"), ("0.5", "2 left"), ("0.5", "1 left"), ("0.5", "0 left")]
 
 
@@ -76,12 +76,12 @@ def test_run_episode__takes_the_belief_that_the_agent_returns():
         return False
 
     episode = run_episode(CountdownEnv(), Scripted(gives_up), seed=0)
-    assert (episode.belief, episode.ended, episode.steps) == (False, "agent", 1)
+    assert (episode.claimed_success, episode.stop_reason, episode.steps) == (False, "agent", 1)
 
 
 def test_run_episode__keeps_its_own_bound_on_steps():
     episode = run_episode(CountdownEnv(10), lambda observation, info: "1", seed=0, max_steps=4)
-    assert (episode.steps, episode.ended, episode.reward) == (4, "max_steps", 4.0)
+    assert (episode.steps, episode.stop_reason, episode.reward) == (4, "max_steps", 4.0)
 
 
 @pytest.mark.parametrize(("max_episode_steps", "limit"), [(None, 100), (-1, 100), (20, 100)])
@@ -107,7 +107,7 @@ def test_run_episode__lets_an_agent_begin_again_and_keeps_the_best_reward():
     env = CountdownEnv(2)
     episode = run_episode(env, Scripted(three_trials), seed=11)
     assert trials == [("0 left", ["0", "0"]), ("0 left", ["1", "1"]), ("0 left", ["0", "0"])]
-    assert (episode.reward, episode.trials, episode.steps, episode.belief) == (2.0, 4, 6, True)
+    assert (episode.reward, episode.trials, episode.steps, episode.claimed_success) == (2.0, 4, 6, True)
     assert env.seeds == [11] * 4
 
 
@@ -123,7 +123,7 @@ def test_run_episode__reset_refills_no_steps():
         return None
 
     episode = run_episode(CountdownEnv(9), Scripted(stubborn), seed=0, max_steps=3)
-    assert (episode.steps, episode.ended) == (3, "max_steps")
+    assert (episode.steps, episode.stop_reason) == (3, "max_steps")
 
 
 def test_run_episode__stops_an_agent_that_never_stops():
@@ -202,7 +202,7 @@ def test_run_episode__bounds_the_calls():
             yield from play.ask("again?")
 
     episode = run_episode(CountdownEnv(), Scripted(chatty), seed=0, model=Echo(), max_calls=3)
-    assert (episode.calls, episode.ended) == ({"executor": 3}, "max_calls")
+    assert (episode.calls, episode.stop_reason) == ({"executor": 3}, "max_calls")
 
 
 def test_run_episode__says_which_model_is_missing():
@@ -243,7 +243,7 @@ def test_run_episode__lets_a_model_be_asked_between_trials():
         return None
 
     episode = run_episode(CountdownEnv(1), Scripted(reflecting), seed=0, model=Echo())
-    assert (episode.belief, episode.calls, episode.trials) == (True, {"executor": 1}, 2)
+    assert (episode.claimed_success, episode.calls, episode.trials) == (True, {"executor": 1}, 2)
 
 
 def test_run_episode__passes_on_what_an_agent_raises():
@@ -347,7 +347,7 @@ def test_run_episode__keeps_the_tree_of_what_was_attempted():
 def test_run_episode__keeps_the_tree_as_far_as_it_came():
     episode = run_episode(CountdownEnv(2), Scripted(dividing), seed=0, model=Echo())
     assert [node.outcome for node in episode.trace.walk()] == [None, None, True, None, None]
-    assert (episode.ended, episode.belief, episode.steps) == ("terminated", None, 2)
+    assert (episode.stop_reason, episode.claimed_success, episode.steps) == ("terminated", None, 2)
 
 
 def test_run_episode__rewinds_by_playing_again():
@@ -408,7 +408,7 @@ def act_deafly(play: Play) -> Routine:
 
 
 @pytest.mark.parametrize(
-    ("agent", "bounds", "ended", "belief", "outcome", "steps"),
+    ("agent", "bounds", "stop_reason", "claimed", "outcome", "steps"),
     [
         (attempting("win"), {}, "terminated", True, True, 1),
         (attempting("lose", act_deafly), {}, "error", None, None, 5),
@@ -419,23 +419,25 @@ def act_deafly(play: Play) -> Routine:
     ],
     ids=["won", "acted afterwards", "out of steps", "out of calls", "crashed", "stopped by itself"],
 )
-def test_run_episodes__keeps_trace_and_belief_however_an_episode_ends(agent, bounds, ended, belief, outcome, steps):
+def test_run_episodes__keeps_trace_and_belief_however_an_episode_ends(
+    agent, bounds, stop_reason, claimed, outcome, steps
+):
     (episode,) = run_episodes([LimitedEnv(5)], agent, [(None, 0)], model=Echo(), **bounds)
     (part,) = episode.trace.children
-    assert (episode.ended, episode.belief, episode.trace.outcome) == (ended, belief, belief)
+    assert (episode.stop_reason, episode.claimed_success, episode.trace.outcome) == (stop_reason, claimed, claimed)
     assert (part.outcome, part.steps, episode.steps, episode.k_max) == (outcome, steps, steps, 1)
     assert part.calls == episode.calls["executor"]
     assert part.tokens == episode.tokens["prompt_tokens"]
     played = [place for place in part.parts if isinstance(place, int)]
     assert [episode.transcript[place] for place in played] == episode.transcript[1:]
     assert part.parts.count("think: hm") == min(3, part.calls)
-    assert episode.won is (ended == "terminated")
-    assert bool(episode.error) is bool(episode.traceback) is (ended == "error")
+    assert episode.won is (stop_reason == "terminated")
+    assert bool(episode.error) is bool(episode.traceback) is (stop_reason == "error")
 
 
 def test_run_episodes__keeps_trace_and_belief_when_the_environment_truncates():
     (episode,) = run_episodes([LimitedEnv(2)], attempting("lose"), [(None, 0)], model=Echo())
-    assert (episode.ended, episode.belief, episode.won) == ("truncated", None, False)
+    assert (episode.stop_reason, episode.claimed_success, episode.won) == ("truncated", None, False)
     assert episode.trace.children[0].steps == 2
 
 
@@ -450,7 +452,7 @@ def test_run_episodes__makes_a_record_of_a_model_that_fails():
 
     for model, error in ((Failing(), "ModelError: no answer"), (Mute(), "ModelError: expected a model to answer")):
         (episode,) = run_episodes([LimitedEnv()], attempting("win"), [(None, 0)], model=model)
-        assert (episode.ended, episode.calls, episode.belief) == ("error", {"executor": 1}, None)
+        assert (episode.stop_reason, episode.calls, episode.claimed_success) == ("error", {"executor": 1}, None)
         assert str(episode.error).startswith(error)
         with pytest.raises(ModelError):
             run_episode(LimitedEnv(), attempting("win"), seed=0, model=model)
@@ -583,11 +585,11 @@ def test_run_episodes__bounds_what_it_keeps_of_an_error():
     assert second.error == "Unspeakable: its words cannot be shown"
 
 
-@pytest.mark.parametrize("belief", [1, "no", [], float("nan")])
-def test_run_episode__takes_no_other_belief_than_yes_or_no(belief):
+@pytest.mark.parametrize("claimed_success", [1, "no", [], float("nan")])
+def test_run_episode__takes_no_other_belief_than_yes_or_no(claimed_success):
     def believing(play: Play) -> Routine:
         yield from play.act("0")
-        return belief
+        return claimed_success
 
     with pytest.raises(AgentError, match="True, False or None"):
         run_episode(CountdownEnv(), Scripted(believing), seed=0)
@@ -608,7 +610,7 @@ def test_run_episode__keeps_a_win_over_a_reset():
         return None
 
     episode = run_episode(LimitedEnv(5), Scripted(greedy), seed=0)
-    assert (episode.won, episode.reward, episode.ended, episode.trials) == (True, 1.0, "agent", 2)
+    assert (episode.won, episode.reward, episode.stop_reason, episode.trials) == (True, 1.0, "agent", 2)
     assert episode.trace.parts == [0, 1, 2, 3]
 
 
@@ -626,7 +628,11 @@ def test_run_episode__takes_no_reward_for_a_win_where_only_a_bound_was_hit():
                 yield from play.act("0")
 
     episode = run_episode(PayingEnv(), Scripted(acting), seed=0, max_steps=5)
-    assert (episode.ended, episode.belief, episode.trace.children[0].outcome) == ("max_steps", None, None)
+    assert (episode.stop_reason, episode.claimed_success, episode.trace.children[0].outcome) == (
+        "max_steps",
+        None,
+        None,
+    )
 
 
 def test_run_episode__asking_too_much_after_the_end_does_not_change_how_it_ended():
@@ -637,4 +643,4 @@ def test_run_episode__asking_too_much_after_the_end_does_not_change_how_it_ended
             while True:
                 yield from play.ask("?")
 
-    assert run_episode(LimitedEnv(5), Scripted(asking), seed=0, model=Echo(), max_calls=3).ended == "terminated"
+    assert run_episode(LimitedEnv(5), Scripted(asking), seed=0, model=Echo(), max_calls=3).stop_reason == "terminated"

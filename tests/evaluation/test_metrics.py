@@ -20,7 +20,7 @@ def test_wilson_interval__knows_nothing_without_trials():
 
 
 def record(depth: int = 2, won: bool = True, **more) -> dict:
-    effort = {"calls": {}, "tokens": {}, "cost": 0.0, "k_max": 0, "belief": None}
+    effort = {"calls": {}, "tokens": {}, "cost": 0.0, "k_max": 0, "claimed_success": None}
     return {
         "group": f"depth {depth}",
         "depth": depth,
@@ -81,10 +81,14 @@ def test_markdown__shows_each_run_and_group():
 
 def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
     episodes = [
-        record(calls={"executor": 4, "planner": 2}, tokens={"prompt_tokens": 10}, cost=0.5, k_max=2, belief=True),
-        record(won=False, calls={"executor": 2}, tokens={"prompt_tokens": 30}, cost=0.25, k_max=1, belief=True),
-        record(calls={"executor": 3}, belief=False),
-        record(won=False, error="x", cost=1.0, belief=True, calls={"reflection": 9}),
+        record(
+            calls={"executor": 4, "planner": 2}, tokens={"prompt_tokens": 10}, cost=0.5, k_max=2, claimed_success=True
+        ),
+        record(
+            won=False, calls={"executor": 2}, tokens={"prompt_tokens": 30}, cost=0.25, k_max=1, claimed_success=True
+        ),
+        record(calls={"executor": 3}, claimed_success=False),
+        record(won=False, error="x", cost=1.0, claimed_success=True, calls={"reflection": 9}),
     ]
     summary = summarise(episodes)
     assert summary.calls == {"executor": 3.0, "planner": pytest.approx(2 / 3)}
@@ -94,7 +98,7 @@ def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
 
 
 def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
-    runs = {"with": [record(calls={"executor": 4}, belief=True)], "without": [record()]}
+    runs = {"with": [record(calls={"executor": 4}, claimed_success=True)], "without": [record()]}
     _, _, effort = markdown({run: summarise_by_group(records) for run, records in runs.items()}).partition("\n\n")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in effort.splitlines()]
     assert lines[0] == ["run", "group", "executor", "tokens", "cost", "k_max", "claimed", "precision", "recall"]

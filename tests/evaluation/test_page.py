@@ -34,11 +34,11 @@ def record(task: str = "goal", **more) -> dict:
         "seed": 0,
         "reward": 1.0,
         "won": True,
-        "belief": True,
+        "claimed_success": True,
         "steps": 1,
     }
     asked = {"calls": {"executor": 1}, "tokens": {"prompt_tokens": 9}, "cost": 0.0, "trials": 1, "k_max": 1}
-    ended = {"ended": "terminated", "error": None, "traceback": None}
+    ended = {"stop_reason": "terminated", "error": None, "traceback": None}
     played = {"transcript": [[None, "You begin."], ["go", "Done."]], "trace": node(task, 0, 1)}
     return {"task": task, **plain, **asked, **ended, **played, **more}
 
@@ -49,7 +49,7 @@ def config(**more) -> dict:
 
 def broken(whole: dict, message: str = "ModelError: no answer") -> dict:
     where = f"Traceback (most recent call last):\n{message}"
-    return {**whole, "error": message, "traceback": where, "ended": "error", "won": False}
+    return {**whole, "error": message, "traceback": where, "stop_reason": "error", "won": False}
 
 
 class Outline(HTMLParser):
@@ -185,7 +185,7 @@ def test_html_page__marks_simulated_runs_alone():
 
 def test_html_page__leaves_out_models_where_none_was_asked():
     page = html_page({"run": [record(calls={}, tokens={})]}, {"run": config()})
-    assert "Calls, decomposition and belief" not in page
+    assert "Calls, decomposition and claimed success" not in page
     assert page.count("<svg") == 1
 
 
@@ -205,11 +205,11 @@ def test_html_page__shows_what_broke_an_episode():
     assert '<span class="outcome error">! error</span>' in page
 
 
-def test_html_page__says_where_a_belief_was_wrong():
-    beliefs = [(True, True), (True, False), (False, True), (False, False), (None, True)]
-    records = [record(f"{won} {belief}", won=won, belief=belief) for belief, won in beliefs]
-    page = html_page({"run": [*records, broken(record(belief=True))]}, {"run": config()})
-    said = re.findall(r'<span class="(\w*)"><span class="key">belief </span>(.*?)</span>', page)
+def test_html_page__says_where_a_claim_was_wrong():
+    claims = [(True, True), (True, False), (False, True), (False, False), (None, True)]
+    records = [record(f"{won} {claim}", won=won, claimed_success=claim) for claim, won in claims]
+    page = html_page({"run": [*records, broken(record(claimed_success=True))]}, {"run": config()})
+    said = re.findall(r'<span class="(\w*)"><span class="key">claimed_success </span>(.*?)</span>', page)
     wrong = "mistaken"
     expected = [("", "success"), (wrong, "success (wrong)"), (wrong, "failure (wrong)"), ("", "failure")]
     assert said == [*expected, ("", "not said"), ("", "success")]
@@ -364,7 +364,7 @@ def test_page__filters_by_outcome_group_run_and_task(
 
 def test_page__keeps_long_names_in_their_columns(browser: Any, tmp_path: Path):
     group = "pick_clean_then_place_in_recep"
-    whole = record(f"{group}-DishSponge-None-BathtubBasin-416/trial_00610", group=group, ended="max_steps")
+    whole = record(f"{group}-DishSponge-None-BathtubBasin-416/trial_00610", group=group, stop_reason="max_steps")
     page = html_page({"run": [whole], "another": [whole]}, dict.fromkeys(("run", "another"), config()))
     load(browser, page, tmp_path)
     cells = "[...row.querySelectorAll('summary > span')]"

@@ -13,7 +13,15 @@ HOSTILE = '</title></svg><script>alert("&")</script>'
 
 
 def record(depth: int, won: bool, **more) -> dict:
-    plain = {"reward": float(won), "belief": won, "steps": 1, "calls": {}, "tokens": {}, "cost": 0.0, "k_max": 1}
+    plain = {
+        "reward": float(won),
+        "claimed_success": won,
+        "steps": 1,
+        "calls": {},
+        "tokens": {},
+        "cost": 0.0,
+        "k_max": 1,
+    }
     return {"group": f"depth {depth}", "depth": depth, "won": won, **plain, **more}
 
 
@@ -89,9 +97,9 @@ def test_k_max_by_group__shares_out_the_episodes_that_did_not_break():
     assert {"level 1", "level 2", "level 3", "n 4", "share of episodes (%)"} <= set(words(svg))
 
 
-def test_belief_and_reward__tells_right_claims_from_wrong_ones():
+def test_claims_and_reward__tells_right_claims_from_wrong_ones():
     said = [*[(True, True)] * 3, *[(True, False)] * 2, (False, True), *[(None, False)] * 2]
-    svg = plots.belief_and_reward(summaries(a=[record(2, won, belief=belief) for belief, won in said]))
+    svg = plots.claims_and_reward(summaries(a=[record(2, won, claimed_success=claim) for claim, won in said]))
     assert {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items()} == {
         "a: 3 of 8 claimed and won": 3 / 8 * 332,
         "a: 2 of 8 claimed and lost": 2 / 8 * 332,
@@ -108,7 +116,7 @@ def every_plot(run: str, simulated: tuple[str, ...] = ()) -> list[str]:
         plots.success_by_group(found, simulated),
         plots.calls_by_group(found, simulated),
         plots.k_max_by_group({run: records}, simulated),
-        plots.belief_and_reward(found, simulated),
+        plots.claims_and_reward(found, simulated),
     ]
 
 
@@ -137,7 +145,7 @@ def test_plots__show_names_as_text_whatever_they_hold():
 
 
 def test_plots__of_runs_without_episodes_are_empty_and_whole():
-    for plot in (plots.success_by_group, plots.calls_by_group, plots.belief_and_reward):
+    for plot in (plots.success_by_group, plots.calls_by_group, plots.claims_and_reward):
         assert bars(plot(summaries(a=[]))) == {}
     assert bars(plots.k_max_by_group({"a": []})) == {}
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from textcraft_gym import UnknownName
-from textcraft_gym.agents.agent import Completion, ModelError, Play, Routine
-from textcraft_gym.agents.models.simulated import SimulatedModel
+from textcraft_gym.agents.contract.agent import Completion, ModelError, Play, Routine
 from textcraft_gym.agents.prompts import PromptError
+from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.runner import Config, evaluate, read_config, read_records
 
@@ -58,8 +58,8 @@ def test_evaluate__records_every_action_as_it_was_played(tmp_path: Path):
 def test_evaluate__lifts_the_registered_limit_only_as_far_as_asked(tmp_path: Path):
     (long,) = evaluate(Config("TextCraft-v0", "test", "idle", limit=1, max_steps=150), tmp_path / "long", agent=Idle())
     (usual,) = evaluate(Config("TextCraft-v0", "test", "idle", limit=1), tmp_path / "usual", agent=Idle())
-    assert (long["steps"], long["ended"]) == (150, "max_steps")
-    assert (usual["steps"], usual["ended"]) == (100, "max_steps")
+    assert (long["steps"], long["stop_reason"]) == (150, "max_steps")
+    assert (usual["steps"], usual["stop_reason"]) == (100, "max_steps")
     assert read_config(tmp_path / "long")["max_steps"] == 150
     assert read_config(tmp_path / "usual")["max_steps"] == 100
     evaluate(Config("TextCraft-v0", "test", "react", limit=1), tmp_path / "react")
@@ -164,7 +164,7 @@ def test_evaluate__records_whole_episodes_also_of_what_broke(tmp_path: Path):
     first, second = evaluate(config, tmp_path, model=Failing())
     assert (read_config(tmp_path)["model"], read_config(tmp_path)["planner"]) == ("Failing", None)
     assert first["error"] == second["error"] == "ModelError: the server is on fire"
-    assert (first["ended"], first["calls"], first["tokens"], first["cost"]) == (
+    assert (first["stop_reason"], first["calls"], first["tokens"], first["cost"]) == (
         "error",
         {"executor": 4},
         {"prompt_tokens": 21},
@@ -311,7 +311,7 @@ def test_evaluate__takes_a_model_for_one_even_if_it_is_empty(tmp_path: Path):
     config = Config("TextCraft-v0", "test", "react", limit=3)
     for name, model in (("one", Falsy()), ("roles", {"executor": Falsy()})):
         records = evaluate(config, tmp_path / name, model=model)
-        assert [(record["belief"], record["won"]) for record in records] == [(True, False)] * 3
+        assert [(record["claimed_success"], record["won"]) for record in records] == [(True, False)] * 3
         assert read_config(tmp_path / name)["model"] == "Falsy"
 
 

@@ -6,7 +6,7 @@ import learn_horizons
 import numpy as np
 from learn_horizons import FIRST_SEED, off_by, play
 
-from textcraft_gym.agents.horizon import fit, learned_horizon
+from textcraft_gym.agents.deps.horizon import fit, learned_horizon
 
 FEW = range(FIRST_SEED, FIRST_SEED + 40)
 OTHERS = range(FIRST_SEED - 40, FIRST_SEED)
@@ -39,7 +39,7 @@ def test_script__writes_what_it_learned(tmp_path, monkeypatch, capsys):
     learn_horizons.main()
     assert "goals of 20 episodes" in capsys.readouterr().out
     shipped = learned_horizon("minetechtree")
-    monkeypatch.setattr("textcraft_gym.agents.horizon.HORIZONS", tmp_path)
+    monkeypatch.setattr("textcraft_gym.agents.deps.horizon.HORIZONS", tmp_path)
     written = learned_horizon.__wrapped__("few")
     assert set(written.features) <= set(shipped.features)
     assert np.isfinite(written.weights).all()

@@ -105,7 +105,7 @@ def test_vocabulary_of__is_every_word_once():
         ({"length": 3, "vocabulary": ["oak log"]}, "'oak log', which reads as"),
         ({"length": 3, "vocabulary": ["Oak"]}, "'Oak', which reads as"),
         ({"length": 3, "vocabulary": ["a"], "keep": "middle"}, "unknown keep 'middle'"),
-        ({"length": 3}, "no lexicon of its own: give a vocabulary or buckets"),
+        ({"length": 3}, "no vocabulary of its own: give a vocabulary or buckets"),
     ],
 )
 def test_arguments__that_are_wrong_raise(arguments, said):
@@ -116,7 +116,7 @@ def test_arguments__that_are_wrong_raise(arguments, said):
 def test_environment__that_says_no_text_raises():
     with pytest.raises(ValueError, match="observations of text, got Dict"):
         TokenIds(TokenIds(Corridor(), 3, buckets=2), 3, buckets=2)
-    with pytest.raises(ValueError, match="no lexicon"):
+    with pytest.raises(ValueError, match="no vocabulary"):
         TokenIds(make("WebShopLite-v0"), 3)
 
 

@@ -35,7 +35,7 @@ def test_turns__are_written_as_they_were_played(tmp_path):
             "seed": 3,
             "won": True,
             "reward": 1.0,
-            "ended": "terminated",
+            "stop_reason": "terminated",
             "beginning": beginning,
             "turns": turns,
         }
@@ -74,7 +74,7 @@ def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
     env.reset()
     env.reset()
     env.close()
-    assert [(one["ended"], one["seed"], len(one["turns"])) for one in lines(file)] == [
+    assert [(one["stop_reason"], one["seed"], len(one["turns"])) for one in lines(file)] == [
         ("truncated", 0, 2),
         ("truncated", 1, 2),
     ]
@@ -85,9 +85,9 @@ def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
         with pytest.raises(UnknownName):
             env.reset(options={"task": "nothing"})
         env.step("inventory")
-    assert lines(file)[-1]["ended"] == "left"
+    assert lines(file)[-1]["stop_reason"] == "left"
     env.close()
-    assert [(one["ended"], len(one["turns"])) for one in lines(file)[2:]] == [("left", 2)] * 2
+    assert [(one["stop_reason"], len(one["turns"])) for one in lines(file)[2:]] == [("left", 2)] * 2
 
 
 def test_restore__takes_back_what_was_played_since(tmp_path):
@@ -112,7 +112,7 @@ def test_file__is_shared_by_processes(tmp_path):
         vector.step(["inventory" + "!" * 3000] * 3)
     vector.close()
     assert len(lines(file)) > 25
-    assert {one["ended"] for one in lines(file)} <= {"truncated", "left"}
+    assert {one["stop_reason"] for one in lines(file)} <= {"truncated", "left"}
 
 
 def test_arguments__that_are_wrong_raise(tmp_path):

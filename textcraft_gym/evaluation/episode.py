@@ -7,14 +7,14 @@ import math
 import secrets
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 
-from textcraft_gym.agents.agent import (
+from textcraft_gym.agents.contract.agent import (
     Act,
     Agent,
     Ask,
@@ -24,6 +24,7 @@ from textcraft_gym.agents.agent import (
     ModelError,
     Node,
     Play,
+    Policy,
     Request,
     Reset,
     Routine,
@@ -37,9 +38,6 @@ MAX_REFUSALS = 1000
 MAX_ERROR, MAX_TRACEBACK = 2000, 20_000
 """Characters that are kept of an error."""
 TOKENS = ("prompt_tokens", "completion_tokens")
-
-Policy: TypeAlias = Callable[[str, dict[str, Any]], str]
-"""The simplest agent: a function of the last observation and info that returns an action."""
 
 Models: TypeAlias = Model | Mapping[str, Model] | None
 """What answers an agent's questions: one model, or one for each role, of which ``executor`` answers for the others."""
@@ -58,15 +56,15 @@ class Episode:
         seed: The seed of the reset.
         reward: The sum of rewards of the best trial, so that a reset never takes one back.
         won: Whether the environment ever said ``info["won"]``; None if it does not speak of that.
-        belief: What the agent says of its own success; True if it let the end of an episode that was won pass, and
-            None if it does not say.
+        claimed_success: What the agent claims of its own success; True if it let the end of an episode that was won
+            pass, and None if it does not say.
         steps: Actions played, over all trials.
         calls: Completions asked for, by role.
         tokens: Tokens as the models counted them, by kind (``prompt_tokens``, ``completion_tokens``).
         cost: What the completions cost, in the currency of the models' prices.
         trials: 1 and the resets that the agent asked for.
-        ended: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``error``, or ``agent`` if it stopped by
-            itself.
+        stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``error``, or ``agent`` if it stopped
+            by itself.
         error: What broke the episode, an exception's name and words; None if nothing did.
         traceback: Where it broke.
         transcript: Each action as it was played with its observation; a reset is an entry with the action None.
@@ -79,13 +77,13 @@ class Episode:
     seed: int = 0
     reward: float = 0.0
     won: bool | None = None
-    belief: bool | None = None
+    claimed_success: bool | None = None
     steps: int = 0
     calls: dict[str, int] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
     cost: float = 0.0
     trials: int = 1
-    ended: str = "agent"
+    stop_reason: str = "agent"
     error: str | None = None
     traceback: str | None = None
     transcript: list[tuple[str | None, str]] = field(default_factory=list)
@@ -276,7 +274,7 @@ class _Loop:
             yield from self.run()
         except Exception as error:  # whatever an agent raises costs its episode, not the run
             self.failure = error
-            self.episode.ended = "error"
+            self.episode.stop_reason = "error"
             self.episode.error = f"{type(error).__name__}: {_words(error)}"[:MAX_ERROR]
             self.episode.traceback = traceback.format_exc()[-MAX_TRACEBACK:]
 
@@ -297,12 +295,12 @@ class _Loop:
         except StopIteration as stop:
             if stop.value is not None and type(stop.value) is not bool:
                 raise AgentError(f"expected episode() to return True, False or None, got {stop.value!r}") from None
-            self.episode.belief = stop.value
+            self.episode.claimed_success = stop.value
         except EpisodeOver as over:
-            self.episode.belief = True if over.won else None
+            self.episode.claimed_success = True if over.won else None
         finally:
             routine.close()
-        self.episode.trace.outcome = self.episode.belief
+        self.episode.trace.outcome = self.episode.claimed_success
 
     def answer(self, request: Request) -> Generator[Question, Completion | Exception, Step | Completion | EpisodeOver]:
         """Return what a request asks for, or the end of the episode, which is thrown."""
@@ -324,7 +322,7 @@ class _Loop:
         """Tell whether a bound ends the episode; no reset refills what is spent."""
         if isinstance(request, Ask) and sum(self.episode.calls.values()) >= self.max_calls:
             self.exhausted = True
-            self.episode.ended = self.episode.ended if self.over else "max_calls"
+            self.episode.stop_reason = self.episode.stop_reason if self.over else "max_calls"
         return self.exhausted
 
     def act(self, text: str) -> Step:
@@ -345,8 +343,8 @@ class _Loop:
         self.see(info)
         self.exhausted = self.episode.steps >= self.max_steps
         ends = {"terminated": terminated, "truncated": truncated, "max_steps": self.exhausted}
-        self.episode.ended = next((end for end, reached in ends.items() if reached), "agent")
-        self.over = self.episode.ended != "agent"
+        self.episode.stop_reason = next((end for end, reached in ends.items() if reached), "agent")
+        self.over = self.episode.stop_reason != "agent"
         return step
 
     def again(self) -> Step:
@@ -359,7 +357,7 @@ class _Loop:
 
     def begin(self) -> Step:
         observation, info = self.env.reset(seed=self.episode.seed, options=self.options)
-        self.over, self.episode.ended = False, "agent"
+        self.over, self.episode.stop_reason = False, "agent"
         self.returns.append(0.0)
         self.play.node.parts.append(len(self.episode.transcript))
         self.episode.transcript.append((None, observation))

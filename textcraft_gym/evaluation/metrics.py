@@ -83,7 +83,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     played = [record for record in records if not record.get("error")]
     won = [record for record in played if record["won"]]
     low, high = wilson_interval(len(won), len(played))
-    claimed = [record for record in played if record["belief"]]
+    claimed = [record for record in played if record["claimed_success"]]
     roles = dict.fromkeys(role for record in played for role in record["calls"])
     ratios = [record["steps"] / record["optimal_length"] for record in won if record.get("optimal_length")]
     return Summary(

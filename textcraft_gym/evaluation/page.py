@@ -21,7 +21,7 @@ Record: TypeAlias = Mapping[str, Any]
 Config: TypeAlias = Mapping[str, Any]
 
 OUTCOMES = {"won": "✓ won", "lost": "✗ lost", "error": "! error"}
-BELIEFS = {True: "success", False: "failure", None: "not said"}
+CLAIMS = {True: "success", False: "failure", None: "not said"}
 DIGITS = 12
 """How much of a digest is shown."""
 
@@ -86,7 +86,7 @@ def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config
         effort=_by_run(effort_table(by_group)[1:]),
         calls_plot=plots.calls_by_group(asked, simulated),
         k_max_plot=plots.k_max_by_group({run: runs[run] for run in asked}, simulated),
-        belief_plot=plots.belief_and_reward(asked, simulated),
+        claims_plot=plots.claims_and_reward(asked, simulated),
         comparisons=_comparisons(runs),
         lines=lines,
         filters=_filters(lines, groups(by_group.values())),
@@ -142,16 +142,16 @@ def _comparisons(runs: Mapping[str, Sequence[Record]]) -> dict[str, Comparison]:
 
 def _line(run: str, number: int, record: Record) -> Line:
     outcome = "error" if record.get("error") else "won" if record["won"] else "lost"
-    belief = record["belief"]
-    mistaken = belief is not None and outcome != "error" and belief != record["won"]
+    claimed = record["claimed_success"]
+    mistaken = claimed is not None and outcome != "error" and claimed != record["won"]
     cells = {
-        "belief": BELIEFS[belief] + (" (wrong)" if mistaken else ""),
+        "claimed_success": CLAIMS[claimed] + (" (wrong)" if mistaken else ""),
         "group": record["group"],
         "steps": str(record["steps"]),
         "optimal": str(record["optimal_length"] or "-"),
         "calls": str(sum(record["calls"].values())),
         "k_max": str(record["k_max"]),
-        "ended": record["ended"],
+        "stop_reason": record["stop_reason"],
     }
     inside = {key: record[key] for key in ("transcript", "trace", "traceback")}
     return Line(run, number, record, outcome, cells, mistaken, _numbers(record), inside)

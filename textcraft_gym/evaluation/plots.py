@@ -167,7 +167,7 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: C
     return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend, simulated)
 
 
-def belief_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
+def claims_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
     """Return a bar a run of what its agent took to be won, against what was."""
     colours = {
         "claimed and won": GREEN,

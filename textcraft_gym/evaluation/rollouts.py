@@ -6,10 +6,10 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
-from textcraft_gym.agents.agent import Agent, Model
+from textcraft_gym.agents.contract.agent import Agent, Model, Policy
 from textcraft_gym.evaluation.backends import Backend, make_backend
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Job, Policy
-from textcraft_gym.evaluation.stage import Setup
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Job
+from textcraft_gym.evaluation.worker import Setup
 
 
 def rollouts(

@@ -20,17 +20,17 @@ from typing import Any, TypeAlias
 
 import gymnasium as gym
 
-from textcraft_gym.agents.agent import Agent, Model
+from textcraft_gym.agents.contract.agent import Agent, Model, Policy
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.backends import Backend, make_backend
 from textcraft_gym.evaluation.backends.backend import lost
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Job, Models, Policy, step_budget
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, Job, Models, step_budget
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.report import label, markdown
-from textcraft_gym.evaluation.stage import Setup
-from textcraft_gym.tasks import Task
+from textcraft_gym.evaluation.worker import Setup
+from textcraft_gym.task import Task
 
 Record: TypeAlias = dict[str, Any]
 

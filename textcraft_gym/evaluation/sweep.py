@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from textcraft_gym.agents.models.spec import without_key
-from textcraft_gym.evaluation.agents import takes
+from textcraft_gym.agents.registry import takes
 from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.evaluation.report import Rows, markdown_table, number
 from textcraft_gym.evaluation.runner import Config, Record, evaluate

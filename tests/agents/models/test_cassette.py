@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from textcraft_gym.agents.agent import Completion, ModelError
+from textcraft_gym.agents.contract.agent import Completion, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
@@ -87,7 +87,7 @@ def test_cassette__is_named_when_it_is_missing_or_no_cassette(tmp_path: Path):
 def test_cassette__is_whole_after_a_kill(tmp_path: Path):
     code = """
 import os, signal, sys
-from textcraft_gym.agents.agent import Completion
+from textcraft_gym.agents.contract.agent import Completion
 from textcraft_gym.agents.models.cassette import Cassette
 class Model:
     name = "m"

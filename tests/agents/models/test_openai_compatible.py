@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.agents.models.server import Handler, Server, fails, hangs, hangs_up, says, serving, stops_halfway
-from textcraft_gym.agents.agent import Completion, ModelError
+from textcraft_gym.agents.contract.agent import Completion, ModelError
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.agents.models.server import says, serving
-from textcraft_gym.agents.agent import Message, Model, ModelError
+from textcraft_gym.agents.contract.agent import Message, Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
-from textcraft_gym.agents.models.simulated import SimulatedModel
 from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.agents.simulated import SimulatedModel
 
 HOW = {"stop": ("\n",), "max_tokens": 5, "temperature": 0.0, "sample": 0}
 
@@ -49,7 +49,7 @@ def test_make_model__openai_sends_a_dialogue_as_it_is():
 
 def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "my_models.py").write_text(
-        "from textcraft_gym.agents.agent import Completion\n"
+        "from textcraft_gym.agents.contract.agent import Completion\n"
         "class Parrot:\n"
         "    def __init__(self, word='hi', times=1): self.text = word * times\n"
         "    def complete(self, prompt, **how): return Completion(self.text)\n"

@@ -9,7 +9,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym import UnknownName
-from textcraft_gym.agents.expert import ExpertAgent
+from textcraft_gym.agents.baselines.expert import ExpertAgent
 
 ID = "MineTechTree-v0"
 

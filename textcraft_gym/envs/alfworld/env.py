@@ -12,11 +12,11 @@ from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.feedback import explain
 from textcraft_gym.envs.alfworld.game import Content, Dialect, State
 from textcraft_gym.envs.alfworld.generator import Difficulty
-from textcraft_gym.envs.alfworld.lexicon import lexicon
 from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select
+from textcraft_gym.envs.alfworld.vocabulary import vocabulary
 from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
 from textcraft_gym.errors import SnapshotError, UnknownName
 from textcraft_gym.spaces import AnyText
@@ -160,9 +160,9 @@ class ALFWorldEnv(RestorableEnv):
         return explain(self.game, self._state, action, reason)
 
     @property
-    def lexicon(self) -> str:
+    def vocabulary(self) -> str:
         """A text with every word in it that the games say of their own accord."""
-        return lexicon()
+        return vocabulary()
 
     def close(self) -> None:
         """Remove what the real engine needed."""

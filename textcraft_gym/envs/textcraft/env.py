@@ -145,7 +145,7 @@ class TextCraftEnv(RestorableEnv):
         return Feedback(self.book, shown, self._inventory).explain(action, reason)
 
     @property
-    def lexicon(self) -> str:
+    def vocabulary(self) -> str:
         """A text with every word in it that the game says of its own accord."""
         return _lexicon(self.book)
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.evaluation.episode import MAX_ERROR, Episode, Job
-from textcraft_gym.evaluation.stage import Setup
+from textcraft_gym.evaluation.worker import Setup
 
 Play: TypeAlias = Callable[[Iterable[Job]], Generator[Episode, None, None]]
 """Plays jobs, which it takes as it needs them, and yields one episode for each as it ends, in any order."""
@@ -38,4 +38,4 @@ class Backend(Protocol):
 
 def lost(job: Job, why: str) -> Episode:
     """Return the episode of a job of which nothing is left but why: no worker ended it, or it cannot be kept."""
-    return Episode(job.task, job.seed, ended="error", error=why[:MAX_ERROR])
+    return Episode(job.task, job.seed, stop_reason="error", error=why[:MAX_ERROR])

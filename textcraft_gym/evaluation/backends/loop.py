@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from textcraft_gym.evaluation.backends.backend import Play
-from textcraft_gym.evaluation.stage import Setup, Stage
+from textcraft_gym.evaluation.worker import Setup, Stage
 
 
 class LoopBackend:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from textcraft_gym.evaluation.backends.backend import MAX_DEATHS, BackendError, Play, lost
 from textcraft_gym.evaluation.episode import Episode, Job
-from textcraft_gym.evaluation.stage import Setup, Stage
+from textcraft_gym.evaluation.worker import Setup, Stage
 
 AHEAD = 2
 """Jobs that a worker is given at once: one to play, and one so that it need not wait for the next."""

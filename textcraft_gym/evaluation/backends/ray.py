@@ -15,7 +15,7 @@ from typing import Any
 
 from textcraft_gym.evaluation.backends.backend import MAX_DEATHS, BackendError, Play, lost
 from textcraft_gym.evaluation.episode import Episode, Job
-from textcraft_gym.evaluation.stage import Setup, Stage
+from textcraft_gym.evaluation.worker import Setup, Stage
 
 OBJECT_STORE_BYTES = 100 << 20
 """Shared memory of a local cluster: episodes are small, and Ray's own choice is a third of the machine's memory."""

@@ -1,0 +1,59 @@
+"""Plan-and-Execute: one detailed plan up front, each step to the executor, none decomposed again.
+
+Source: the baseline of Prasad et al. 2023, after Wang et al., Plan-and-Solve Prompting, 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from textcraft_gym.agents.adapt.planner import Planner, follow
+from textcraft_gym.agents.adapt.react import Executor
+from textcraft_gym.agents.contract.agent import Play, Request, Routine
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.prompts import Prompts
+
+
+class PlanAndExecuteAgent:
+    """Plans once.
+
+    Args:
+        profile: The game.
+        prompts: Where the prompts ``react`` and ``plan_and_execute`` are from.
+        turns, patience, max_tokens: The profile's ``executor_turns``, ``patience`` and ``executor_tokens``.
+        planner_tokens: The most tokens of a plan.
+    """
+
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        turns: int | None = None,
+        patience: int | None = None,
+        max_tokens: int | None = None,
+        planner_tokens: int | None = None,
+    ) -> None:
+        prompts = prompts or Prompts()
+        self.profile = profile.with_options(
+            executor_turns=turns, patience=patience, executor_tokens=max_tokens, planner_tokens=planner_tokens
+        )
+        self.max_steps = profile.max_steps
+        self.executor = Executor(prompts.of("react", profile.game), self.profile, self.profile.executor_turns)
+        self.planner = Planner(prompts.of("plan_and_execute", profile.game), self.profile.planner_tokens)
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        situation, task = self.profile.read(play.first.observation)
+        information = ""
+
+        def attempt(step: str) -> Generator[Request, Any, bool]:
+            nonlocal information
+            succeeded = yield from self.executor.attempt(play, step, situation, information, depth=2)
+            if succeeded:
+                information = yield from self.profile.inform(play)
+            return succeeded
+
+        plan = yield from self.planner.plan(play, task, situation, information, depth=1)
+        return (yield from follow(play, plan, 2, attempt))

@@ -1,0 +1,63 @@
+"""Try-Again: whole trials until one succeeds; the best one is scored.
+
+Source: the baseline "Try Again" of Prasad et al. 2023.
+"""
+
+from __future__ import annotations
+
+from textcraft_gym.agents.adapt.react import Executor
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.prompts import Prompts
+
+
+class TryAgainAgent:
+    """ReAct again and again: the first trial greedy, later ones sampled.
+
+    Args:
+        profile: The game.
+        prompts: Where the prompt ``react`` is from.
+        d_max: The most trials; named as in the paper, where it equals ADaPT's depth.
+        temperature: Of the trials after the first.
+        turns, patience, max_tokens: The profile's ``react_turns``, ``patience`` and ``executor_tokens``.
+    """
+
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        d_max: int | None = None,
+        temperature: float = 0.7,
+        turns: int | None = None,
+        patience: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
+            raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
+        self.profile = profile.with_options(
+            d_max=d_max, react_turns=turns, patience=patience, executor_tokens=max_tokens
+        )
+        self.temperature = temperature
+        self.max_steps = profile.max_steps
+        self.executor = Executor(
+            (prompts or Prompts()).of("react", profile.game), self.profile, self.profile.react_turns
+        )
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        situation, task = self.profile.read(play.first.observation)
+        succeeded = False
+        for trial in range(self.profile.d_max):
+            if trial:
+                yield from play.reset()
+            temperature = self.temperature if trial else 0.0
+            try:
+                succeeded = yield from self.executor.attempt(
+                    play, task, situation, temperature=temperature, sample=trial
+                )
+            except EpisodeOver as over:
+                succeeded = over.won
+            if succeeded:
+                break
+        return succeeded

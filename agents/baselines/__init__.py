@@ -1,0 +1,1 @@
+"""Baselines without a language model."""

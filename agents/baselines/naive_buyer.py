@@ -1,0 +1,29 @@
+"""The naive buyer: searches for the instruction and buys the first product, the rule baseline of WebShop's paper."""
+
+from __future__ import annotations
+
+import re
+
+from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.games.webshop.pages import ASIN, query
+
+_INSTRUCTION = re.compile(
+    r"Instruction:\s+(?:\[SEP\] )?(.*?)\s+(?:\[SEP\] Search|\[button\] Search|\[Search\])", re.DOTALL
+)
+
+
+class NaiveBuyerAgent:
+    """Buys the first product that the instruction's own words find, with no option chosen; it reads every format.
+
+    Of a game without such an instruction it plays nothing. Source: Yao et al., WebShop, 2022.
+    """
+
+    def episode(self, play: Play) -> Routine:
+        """Search, open, buy; it does not say whether it believes to have succeeded."""
+        if instruction := _INSTRUCTION.search(play.first.observation):
+            results = yield from play.act(query(instruction[1]))
+            found = ASIN.search(results.observation.replace(instruction[1], ""))
+            if found:
+                yield from play.act(f"click[{found[0].lower()}]")
+                yield from play.act("click[buy now]")
+        return None

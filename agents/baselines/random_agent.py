@@ -1,0 +1,22 @@
+"""The random agent: a floor to compare with."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, ClassVar
+
+from textcraft_gym.agents.contract.agent import Play, Routine
+
+
+class RandomAgent:
+    """Plays any of ``info["admissible_commands"]``, which environments give when made with ``admissible=True``."""
+
+    env_args: ClassVar[dict[str, Any]] = {"admissible": True}
+
+    def episode(self, play: Play) -> Routine:
+        """Play until the episode is over; KeyError where the environment lists no commands."""
+        generator = random.Random(play.seed)
+        step = play.first
+        while True:
+            commands = step.info["admissible_commands"]
+            step = yield from play.act(commands[int(generator.random() * len(commands))])

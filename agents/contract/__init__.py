@@ -1,0 +1,1 @@
+"""The contract between agents, the games they play and the loop that runs them."""

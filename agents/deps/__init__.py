@@ -1,0 +1,1 @@
+"""DEPS and the planners that its paper compares with."""

@@ -1,0 +1,336 @@
+"""Programs that models write, interpreted node by node from a list of what is allowed, and never executed.
+
+Allowed are numbers, texts and flat lists of these, names, arithmetic, comparisons, ``and``, ``or``, ``not``, ``if``,
+``for``, ``while``, ``assert``, ``pass``, ``break``, ``return`` and functions of the program's own. There are no
+imports, no attributes, no subscripts and no functions of Python but ``range``, ``min``, ``max``, ``len`` and ``print``.
+Whatever else a program calls is an action.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from textcraft_gym.agents.contract.agent import Request
+
+MAX_LINES, MAX_CHARACTERS = 200, 10_000
+MAX_STEPS = 5_000
+"""So many nodes a program may evaluate."""
+MAX_SECONDS = 10.0
+"""So long it may take to evaluate them; what its actions take does not count, and ends with the episode."""
+MAX_NUMBER, MAX_LENGTH, MAX_DEPTH = 10**6, 1_000, 50
+
+Value: TypeAlias = Any
+Action: TypeAlias = Callable[[str, list[Value]], Generator[Request, Any, Value]]
+"""Plays ``name(*arguments)`` and returns its value."""
+
+_FENCE = re.compile(r"^\s*```.*$", re.MULTILINE)
+_ELSE = re.compile(r"^([ \t]*)assert[ \t]+(\S(?:.*?\S)?)\s+else:?[ \t]+(\S.*)$", re.MULTILINE)
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda one, many: one in many,
+    ast.NotIn: lambda one, many: one not in many,
+}
+
+
+class ProgramError(ValueError):
+    """A program that is none, does what is not allowed, or goes on too long."""
+
+
+class _Return(Exception):
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class _Break(Exception):
+    pass
+
+
+class _Continue(Exception):
+    pass
+
+
+def parse_program(text: str) -> ast.Module:
+    """Return the program in a completion, without the marks of a code block.
+
+    ``assert CONDITION else ACTION`` on a line, as ProgPrompt writes it, is an action for when the condition fails.
+
+    Raises:
+        ProgramError: If it is too long or cannot be read.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ProgramError(f"the program is longer than {MAX_CHARACTERS} characters")
+    text = _ELSE.sub(r"\1if not (\2): \3", _FENCE.sub("", text)).strip("\n")
+    if text.count("\n") >= MAX_LINES:
+        raise ProgramError(f"the program is longer than {MAX_LINES} lines")
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise ProgramError(f"this is no program: {error}") from error
+
+
+class Interpreter:
+    """Runs one program; ``action`` plays what it calls."""
+
+    def __init__(self, action: Action) -> None:
+        self.action = action
+        self.functions: dict[str, ast.FunctionDef] = {}
+        self.steps = 0
+        self.depth = 0
+        self.until = 0.0
+
+    def run(self, program: ast.Module) -> Generator[Request, Any, None]:
+        """Run a program to its end; functions without arguments that nothing calls are called.
+
+        Raises:
+            ProgramError: Where it does what is not allowed, an assertion fails, or it goes on too long.
+        """
+        self.until = time.monotonic() + MAX_SECONDS
+        try:
+            yield from self._block(program.body, {})
+            calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
+            called = {function.id for function in calls if isinstance(function, ast.Name)}
+            for name, function in list(self.functions.items()):
+                if name not in called and not function.args.args:
+                    yield from self._own(function, [])
+        except (_Return, _Break, _Continue):
+            return
+
+    def _block(self, body: list[ast.stmt], names: dict[str, Value]) -> Generator[Request, Any, None]:
+        for statement in body:
+            yield from self._statement(statement, names)
+
+    def _statement(self, node: ast.stmt, names: dict[str, Value]) -> Generator[Request, Any, None]:
+        self._count()
+        if isinstance(node, ast.Expr):
+            yield from self._value(node.value, names)
+        elif isinstance(node, (ast.Assign, ast.AugAssign)):
+            yield from self._assign(node, names)
+        elif isinstance(node, ast.If):
+            yield from self._block(node.body if (yield from self._value(node.test, names)) else node.orelse, names)
+        elif isinstance(node, (ast.For, ast.While)) and not node.orelse:
+            yield from self._loop(node, names)
+        elif isinstance(node, ast.Assert):
+            if not (yield from self._value(node.test, names)):
+                raise ProgramError(f"the assertion {_written(node.test)} failed")
+        elif isinstance(node, ast.FunctionDef):
+            self.functions[node.name] = _plain(node)
+        elif isinstance(node, ast.Return):
+            raise _Return((yield from self._value(node.value, names)) if node.value else None)
+        elif isinstance(node, ast.Break):
+            raise _Break
+        elif isinstance(node, ast.Continue):
+            raise _Continue
+        elif not isinstance(node, ast.Pass):
+            raise ProgramError(f"{type(node).__name__} is not allowed")
+
+    def _assign(self, node: ast.Assign | ast.AugAssign, names: dict[str, Value]) -> Generator[Request, Any, None]:
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if not isinstance(target, ast.Name) or (isinstance(node, ast.Assign) and len(node.targets) > 1):
+            raise ProgramError("only a name can be assigned to")
+        value = yield from self._value(node.value, names)
+        if isinstance(node, ast.AugAssign):
+            value = self._binary(node.op, self._name(target.id, names), value)
+        names[target.id] = value
+
+    def _loop(self, node: ast.For | ast.While, names: dict[str, Value]) -> Generator[Request, Any, None]:
+        try:
+            if isinstance(node, ast.While):
+                while (yield from self._value(node.test, names)):
+                    yield from self._round(node.body, names)
+                return
+            if not isinstance(node.target, ast.Name):
+                raise ProgramError("only a name can be assigned to")
+            values = yield from self._value(node.iter, names)
+            if not isinstance(values, list):
+                raise ProgramError("only a list can be gone through")
+            for value in values:
+                names[node.target.id] = value
+                yield from self._round(node.body, names)
+        except _Break:
+            return
+
+    def _round(self, body: list[ast.stmt], names: dict[str, Value]) -> Generator[Request, Any, None]:
+        with suppress(_Continue):
+            yield from self._block(body, names)
+
+    def _value(self, node: ast.expr, names: dict[str, Value]) -> Generator[Request, Any, Value]:
+        self._count()
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise ProgramError(f"it goes more than {MAX_DEPTH} deep")
+        try:
+            return (yield from self._evaluated(node, names))
+        finally:
+            self.depth -= 1
+
+    def _evaluated(self, node: ast.expr, names: dict[str, Value]) -> Generator[Request, Any, Value]:
+        if isinstance(node, ast.Constant) and (node.value is None or type(node.value) in (int, str, bool)):
+            return _bounded(node.value)
+        if isinstance(node, ast.Name):
+            return self._name(node.id, names)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return _flat((yield from self._values(node.elts, names)))
+        if isinstance(node, ast.BinOp):
+            left, right = yield from self._values([node.left, node.right], names)
+            return self._binary(node.op, left, right)
+        if isinstance(node, ast.BoolOp):
+            return (yield from self._either(node, names))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
+            value = yield from self._value(node.operand, names)
+            return _tried(operator.not_ if isinstance(node.op, ast.Not) else operator.neg, value)
+        if isinstance(node, ast.Compare):
+            return (yield from self._compared(node, names))
+        if isinstance(node, ast.IfExp):
+            return (
+                yield from self._value(node.body if (yield from self._value(node.test, names)) else node.orelse, names)
+            )
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            arguments = yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], names)
+            return (yield from self._call(node.func.id, arguments))
+        raise ProgramError(f"{type(node).__name__} is not allowed")
+
+    def _either(self, node: ast.BoolOp, names: dict[str, Value]) -> Generator[Request, Any, Value]:
+        """Return the first part that decides ``and`` or ``or``, else the last."""
+        value = None
+        for part in node.values:
+            value = yield from self._value(part, names)
+            if bool(value) == isinstance(node.op, ast.Or):
+                break
+        return value
+
+    def _compared(self, node: ast.Compare, names: dict[str, Value]) -> Generator[Request, Any, Value]:
+        """Return the first comparison that fails, else the last: ``1 < n < 3`` is two."""
+        left, holds = (yield from self._value(node.left, names)), True
+        for operation, comparator in zip(node.ops, node.comparators, strict=True):
+            if type(operation) not in _COMPARE:
+                raise ProgramError(f"{type(operation).__name__} is not allowed")
+            right = yield from self._value(comparator, names)
+            holds = _tried(_COMPARE[type(operation)], left, right)
+            if not holds:
+                break
+            left = right
+        return holds
+
+    def _values(self, nodes: list[ast.expr], names: dict[str, Value]) -> Generator[Request, Any, list[Value]]:
+        values = []
+        for node in nodes:
+            value = yield from self._value(node, names)
+            values.append(value)
+        return values
+
+    def _call(self, name: str, arguments: list[Value]) -> Generator[Request, Any, Value]:
+        if name in self.functions:
+            return (yield from self._own(self.functions[name], arguments))
+        if name in _FUNCTIONS:
+            return _bounded(_tried(_FUNCTIONS[name], *arguments))
+        left = self.until - time.monotonic()
+        value = yield from self.action(name, arguments)
+        self.until = time.monotonic() + left
+        return value
+
+    def _own(self, function: ast.FunctionDef, arguments: list[Value]) -> Generator[Request, Any, Value]:
+        """Call a function of the program's own."""
+        parameters = [argument.arg for argument in function.args.args]
+        if len(parameters) != len(arguments):
+            raise ProgramError(f"{function.name} takes {len(parameters)} arguments")
+        try:
+            yield from self._block(function.body, dict(zip(parameters, arguments, strict=True)))
+        except _Return as returned:
+            return returned.value
+        except (_Break, _Continue) as error:
+            raise ProgramError("there is no loop to break or to continue") from error
+        return None
+
+    def _name(self, name: str, names: dict[str, Value]) -> Value:
+        if name not in names:
+            raise ProgramError(f"there is no {name}")
+        return names[name]
+
+    def _binary(self, operation: ast.operator, left: Value, right: Value) -> Value:
+        if type(operation) not in _BINARY:
+            raise ProgramError(f"{type(operation).__name__} is not allowed")
+        if isinstance(operation, ast.Mult) and not (type(left) is type(right) is int):
+            raise ProgramError("only numbers can be multiplied")
+        if isinstance(operation, ast.Mod) and isinstance(left, str):
+            raise ProgramError("only numbers can be divided")
+        return _bounded(_tried(_BINARY[type(operation)], left, right))
+
+    def _count(self) -> None:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise ProgramError(f"the program goes on for more than {MAX_STEPS} steps")
+        if time.monotonic() > self.until:
+            raise ProgramError(f"the program goes on for more than {MAX_SECONDS:g} seconds")
+
+
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    """Return a function if it has plain parameters and nothing more."""
+    has = function.args
+    if function.decorator_list or has.defaults or has.vararg or has.kwarg or has.kwonlyargs or has.posonlyargs:
+        raise ProgramError(f"{function.name} has more than plain parameters")
+    return function
+
+
+def _range(*bounds: Any) -> list[int]:
+    numbers = range(*bounds)
+    if len(numbers) > MAX_LENGTH:
+        raise ProgramError("a range is too long")
+    return list(numbers)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "len": len,
+    "max": max,
+    "min": min,
+    "print": lambda *_: None,
+    "range": _range,
+}
+
+
+def _tried(function: Callable[..., Any], *arguments: Value) -> Value:
+    """Apply a function to what may not fit it."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise ProgramError(f"{type(error).__name__}: {error}") from error
+
+
+def _flat(values: list[Value]) -> list[Value]:
+    """A list in a list twice, and that in another twice, would take ages to compare."""
+    if any(isinstance(value, list) for value in values):
+        raise ProgramError("a list cannot stand in a list")
+    return values
+
+
+def _written(node: ast.expr) -> str:
+    """Return an expression as text; what was not evaluated may be nested too deeply for that."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return f"in line {node.lineno}"
+
+
+def _bounded(value: Value) -> Value:
+    if isinstance(value, int) and abs(value) > MAX_NUMBER:
+        raise ProgramError("a number is too large")
+    if isinstance(value, (str, list)) and len(value) > MAX_LENGTH:
+        raise ProgramError("a text is too long")
+    return value

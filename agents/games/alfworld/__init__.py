@@ -1,0 +1,1 @@
+"""ALFWorld as its players know it."""

@@ -1,0 +1,67 @@
+"""How the goals of a plan are pursued in ALFWorld: a model picks among the admissible commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from textcraft_gym.agents.contract.agent import Play, Request
+from textcraft_gym.agents.contract.controller import Scene
+from textcraft_gym.agents.contract.goals import MAX_GOALS, MAX_LINE, Goal
+from textcraft_gym.agents.prompts import Prompts
+
+CHOICES = 10
+"""So many commands one goal may take."""
+CHOICE_TOKENS = 10
+
+_STEP = re.compile(r"^[ \t>*-]*(?:#|step )[ \t]*[0-9]{1,4}[:.)]?[ \t]+(.+)$", re.IGNORECASE | re.MULTILINE)
+
+
+class Choosing:
+    """Has a model pick one of the commands that can be played until it says that the goal is reached or none serves.
+
+    Source: the controller with which DEPS plays ALFWorld (Wang et al. 2023).
+    """
+
+    env_args: ClassVar[Mapping[str, Any]] = {"admissible": True}
+
+    def __init__(self, prompts: Prompts) -> None:
+        self.prompt = prompts.of("controller", "alfworld", needs=("commands",))
+
+    def goals(self, plan: str) -> list[Goal]:
+        """Return the numbered lines of a plan."""
+        lines = [line.strip() for line in _STEP.findall(plan) if len(line) <= MAX_LINE]
+        return [Goal("do", {}, line=line) for line in lines[:MAX_GOALS]]
+
+    def look(self, play: Play) -> Generator[Request, Any, Scene]:
+        """Look at what the hand holds."""
+        told = (yield from play.act("inventory")).observation
+        return Scene(dict.fromkeys(re.findall(r"a (\w+ \d+)", told), 1), told)
+
+    def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
+        """Return the goal: what will do as well, the model that picks the commands finds out."""
+        return (goal,)
+
+    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+        """Play the commands that are picked."""
+        said = "nothing yet"
+        for _ in range(CHOICES):
+            step = play.history[-1][1] if play.history else play.first
+            commands = step.info["admissible_commands"]
+            numbered = "\n".join(f"{number} {command}" for number, command in enumerate(["none", *commands]))
+            told = f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {said}"
+            prompt = self.prompt.fill(
+                situation=play.first.observation, task=goal.line, information=told, commands=numbered
+            )
+            completion = yield from play.ask(prompt, role="controller", max_tokens=CHOICE_TOKENS)
+            play.note(completion.text)
+            number = re.match(r"\s*(\d{1,4})", completion.text)
+            if completion.text.strip().lower().startswith("done"):
+                return None
+            if not number or not 0 < int(number[1]) <= len(commands):
+                return f"No command serves. What I did for it: {said}"
+            command = commands[int(number[1]) - 1]
+            answer = (yield from play.act(command)).observation
+            said = f"{command}\n{answer}"
+        return f"It took too long. What I did for it last: {said}"

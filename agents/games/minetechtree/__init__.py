@@ -1,0 +1,1 @@
+"""The Minecraft tech tree as its players know it."""

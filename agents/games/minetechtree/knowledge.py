@@ -1,0 +1,216 @@
+"""Minecraft as one who plays it knows it, and as the world of its tech tree tells it.
+
+What is known of the game are facts of Minecraft 1.16.5's recipes, written anew for all that the tasks of DEPS (Wang et
+al. 2023) take; a test compares them with the recipe JSON. What is known of a world was read in the texts of the
+environment. Where any wood will do, ``planks`` and ``log`` stand for all kinds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from textcraft_gym.agents.contract.goals import EQUIPPED, has
+from textcraft_gym.agents.games.textcraft.commands import Recipe, Want, listed, read_recipe
+
+WOODS = ("oak", "birch", "spruce", "jungle", "acacia", "dark oak")
+
+FUELS = {"planks": 15, "coal": 80, "log": 15, "stick": 5}
+"""How many tenths of an item one of it smelts, what one would rather burn first."""
+
+TABLE, FURNACE = "crafting table", "furnace"
+WORN = ("helmet", "chestplate", "leggings", "boots", "shield")
+
+ALIASES = {
+    "bed": "white bed",
+    "stone slab": "cobblestone slab",
+    "stone stairs": "cobblestone stairs",
+    "table": TABLE,
+    "wood": "log",
+    "wooden door": "oak door",
+    "wooden slab": "oak slab",
+    "wool": "white wool",
+    "workbench": TABLE,
+}
+"""What players and the paper call things otherwise, and what is not like the name that they have here."""
+
+_SOURCES = {
+    "beef": "cows",
+    "leather": "cows",
+    "mutton": "sheep",
+    "white wool": "sheep",
+    "porkchop": "pigs",
+    "cobblestone": "stone",
+    "coal": "coal ore",
+    "iron ore": "iron ore",
+    "quartz": "nether quartz ore",
+    "diamond": "diamond ore",
+} | {f"{wood} log": f"{wood} trees" for wood in WOODS}
+
+_WAYS = """
+mine 1 log
+hunt 1 beef
+hunt 1 leather
+hunt 1 mutton
+hunt 1 white wool
+hunt 1 porkchop
+mine 1 cobblestone with wooden pickaxe
+mine 1 coal with wooden pickaxe
+mine 1 quartz with wooden pickaxe
+mine 1 iron ore with stone pickaxe
+mine 1 diamond with iron pickaxe
+smelt 1 iron ingot using 1 iron ore with furnace
+smelt 1 stone using 1 cobblestone with furnace
+smelt 1 smooth stone using 1 stone with furnace
+smelt 1 cooked beef using 1 beef with furnace
+smelt 1 cooked mutton using 1 mutton with furnace
+smelt 1 cooked porkchop using 1 porkchop with furnace
+craft 4 planks using 1 log
+craft 4 stick using 2 planks
+craft 1 crafting table using 4 planks
+craft 1 chest using 8 planks with crafting table
+craft 4 bowl using 3 planks with crafting table
+craft 1 furnace using 8 cobblestone with crafting table
+craft 1 white bed using 3 white wool, 3 planks with crafting table
+craft 3 white carpet using 2 white wool
+craft 1 painting using 8 stick, 1 white wool with crafting table
+craft 1 item frame using 8 stick, 1 leather with crafting table
+craft 1 lever using 1 cobblestone, 1 stick
+craft 4 torch using 1 coal, 1 stick
+craft 4 cobblestone stairs using 6 cobblestone with crafting table
+craft 6 cobblestone slab using 3 cobblestone with crafting table
+craft 6 cobblestone wall using 6 cobblestone with crafting table
+craft 1 stone pressure plate using 2 stone
+craft 1 stone button using 1 stone
+craft 4 stone bricks using 4 stone
+craft 4 stone brick stairs using 6 stone bricks with crafting table
+craft 6 smooth stone slab using 3 smooth stone with crafting table
+craft 1 armor stand using 1 smooth stone slab, 6 stick with crafting table
+craft 1 quartz block using 4 quartz
+craft 1 shield using 1 iron ingot, 6 planks with crafting table
+craft 1 bucket using 3 iron ingot with crafting table
+craft 1 shears using 2 iron ingot
+craft 16 iron bars using 6 iron ingot with crafting table
+craft 9 iron nugget using 1 iron ingot
+craft 1 minecart using 5 iron ingot with crafting table
+craft 1 cauldron using 7 iron ingot with crafting table
+craft 3 iron door using 6 iron ingot with crafting table
+craft 1 iron trapdoor using 4 iron ingot
+craft 2 tripwire hook using 1 iron ingot, 1 stick, 1 planks with crafting table
+craft 1 heavy weighted pressure plate using 2 iron ingot
+craft 16 rail using 6 iron ingot, 1 stick with crafting table
+craft 1 hopper using 5 iron ingot, 1 chest with crafting table
+craft 1 furnace minecart using 1 minecart, 1 furnace
+craft 1 chest minecart using 1 minecart, 1 chest
+craft 1 hopper minecart using 1 hopper, 1 minecart
+"""
+"""What must be made of more comes first, so that what is there already is not used up for it."""
+
+_OF_WOOD = """
+mine 1 {0} log
+craft 4 {0} planks using 1 {0} log
+craft 6 {0} slab using 3 {0} planks with crafting table
+craft 4 {0} stairs using 6 {0} planks with crafting table
+craft 1 {0} pressure plate using 2 {0} planks
+craft 1 {0} button using 1 {0} planks
+craft 2 {0} trapdoor using 6 {0} planks with crafting table
+craft 3 {0} door using 6 {0} planks with crafting table
+craft 1 {0} boat using 5 {0} planks with crafting table
+craft 3 {0} sign using 1 stick, 6 {0} planks with crafting table
+craft 3 {0} fence using 2 stick, 4 {0} planks with crafting table
+craft 1 {0} fence gate using 4 stick, 2 {0} planks with crafting table
+"""
+
+
+_AROUND = re.compile(r"([a-z ]+?) ([0-9]{1,6}) steps away")
+_NEAR = re.compile(r"^Near: (.+)\.$", re.MULTILINE)
+_HELD = re.compile(r"([0-9]{1,9}) ([^,(\n]+?)( \(equipped\))?(?=,|$)", re.MULTILINE)
+
+
+@cache
+def ways() -> dict[str, Recipe]:
+    """Return how each thing is come by."""
+    lines = [*_WAYS.split("\n"), *(line.format(wood) for wood in WOODS for line in _OF_WOOD.split("\n"))]
+    for material, of in (("wooden", "planks"), ("stone", "cobblestone"), ("iron", "iron ingot")):
+        for kind, count, sticks in (("pickaxe", 3, 2), ("axe", 3, 2), ("hoe", 2, 2), ("sword", 2, 1), ("shovel", 1, 2)):
+            parts = f"{sticks} stick, {count} planks" if of == "planks" else f"{count} {of}, {sticks} stick"
+            lines.append(f"craft 1 {material} {kind} using {parts} with crafting table")
+    for material, of in (("leather", "leather"), ("iron", "iron ingot")):
+        for kind, count in (("boots", 4), ("chestplate", 8), ("helmet", 5), ("leggings", 7)):
+            lines.append(f"craft 1 {material} {kind} using {count} {of} with crafting table")
+    recipes = [recipe for recipe in map(read_recipe, lines) if recipe]
+    return {recipe.makes.item: recipe for recipe in recipes}
+
+
+def members(name: str) -> list[str]:
+    """Return what belongs to a kind; for a thing that is none, the thing alone."""
+    return [f"{wood} {name}" for wood in WOODS] if name in ("log", "planks") else [name]
+
+
+def source(item: str) -> str:
+    """Return what stands in the world where an item is got; empty for what is made."""
+    return _SOURCES.get(item, "")
+
+
+def is_worn(item: str) -> bool:
+    """Return whether a thing is to be worn."""
+    return item.endswith(WORN)
+
+
+def read_held(text: str) -> dict[str, int]:
+    """Return what an inventory lists; what is equipped stands there a second time, as ``shield (equipped)``."""
+    held: dict[str, int] = {}
+    for count, item, worn in _HELD.findall(text.rpartition("Inventory: ")[2]):
+        held[item] = int(count)
+        if worn:
+            held[item + EQUIPPED] = 1
+    return held
+
+
+def read_around(text: str) -> dict[str, int]:
+    """Return how many steps away each source is, the nearest first."""
+    found = {name.strip(): int(steps) for name, steps in _AROUND.findall(text)}
+    return dict(sorted(found.items(), key=lambda one: one[1]))
+
+
+def read_near(text: str) -> list[str]:
+    """Return the table and the furnace where they stand near, as MineDojo has them: they are as good as held."""
+    found = _NEAR.search(text)
+    return [station for station in (TABLE, FURNACE) if found and station in found[1]]
+
+
+def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:
+    """Return what makes so many at once, with the fuel as its last part."""
+    times = recipe.times(count)
+    whole = recipe.repeated(times)
+    burning = (Want(fuel, burnt(fuel, times)),) if recipe.verb == "smelt" else ()
+    return whole._replace(parts=whole.parts + burning)
+
+
+def burnt(fuel: str, count: int) -> int:
+    """Return how many of a fuel smelt so many items."""
+    tenths = next((tenths for name, tenths in FUELS.items() if has({fuel: 1}, name)), 10)
+    return -(-10 * count // tenths)
+
+
+def command(recipe: Recipe, held: Mapping[str, int], like: Iterable[str] = ()) -> str:
+    """Return the action for a recipe, kinds replaced by what is held, by what is named in ``like`` above all."""
+    if recipe.verb not in ("craft", "smelt"):
+        return str(recipe)
+    parts = [one for part in recipe.parts for one in _allotted(part, held, like)]
+    return f"{recipe.verb} {recipe.makes.amount} {recipe.makes.item} using {listed(parts)}"
+
+
+def _allotted(part: Want, held: Mapping[str, int], like: Iterable[str]) -> list[Want]:
+    """Return members of a kind that make up the amount: those named first, else those of which most are held."""
+    choices = sorted(members(part.item), key=lambda item: (item not in like, -held.get(item, 0)))
+    taken, left = [], part.amount
+    for item in choices:
+        amount = min(left, held.get(item, 0))
+        if amount:
+            taken.append(Want(item, amount))
+            left -= amount
+    if left:  # the game then says what is missing
+        return [Want(choices[0], part.amount)]
+    return taken

@@ -1,0 +1,1 @@
+"""TextCraft as its players know it."""

@@ -1,0 +1,1 @@
+"""WebShop as its players know it."""

@@ -1,0 +1,50 @@
+"""The simulated model: reads a prompt as a person would who knows the game, and says when it is too much to hold."""
+
+from __future__ import annotations
+
+import random
+
+from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
+from textcraft_gym.agents.simulated import alfworld, minetechtree, textcraft, webshop
+
+CHARACTERS_PER_TOKEN = 4
+READERS = (alfworld, minetechtree, textcraft, webshop)
+
+
+class SimulatedModel:
+    """Answers from nothing but the prompt; see ``span`` for what it can keep in mind.
+
+    Above a temperature of 0 it draws, by the sample number, which of several commands it takes for an item, where it
+    looks for a thing first, or which words of an instruction it searches for; at 0 it takes what looks simplest or
+    likeliest. Tokens are counted as four characters each.
+
+    Args:
+        span: How many distinct things it keeps in mind at once; 1 or more.
+
+    Raises:
+        ValueError: If the span is less than 1.
+    """
+
+    def __init__(self, span: int = 5) -> None:
+        if type(span) is not int or span < 1:
+            raise ValueError(f"expected a span of 1 or more, got {span!r}")
+        self.span = span
+        self.name = f"simulated:span={span}"
+
+    def complete(
+        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+    ) -> Completion:
+        """Return a completion; a prompt of no game that it knows gets ``task failed!``."""
+        asked = prompt_text(prompt)
+        reader = max(READERS, key=lambda reader: asked.rfind(reader.MARK))
+        text = "task failed! I do not know this game."
+        if reader.MARK in asked:
+            text = reader.answer(asked, self.span, random.Random(sample) if temperature > 0 else None)
+        for end in stop:
+            text = text.split(end, 1)[0]
+        text = text[: CHARACTERS_PER_TOKEN * max_tokens]
+        return Completion(text, {"prompt_tokens": _tokens(asked), "completion_tokens": _tokens(text)})
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // CHARACTERS_PER_TOKEN)

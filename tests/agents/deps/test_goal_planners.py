@@ -1,0 +1,104 @@
+"""The planners that DEPS is compared with."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+from tests.agents.scripted import ScriptedModel, play
+from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
+from textcraft_gym.agents.deps.goal_planner import REPLAN
+from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
+from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
+from textcraft_gym.agents.games import TEXTCRAFT
+from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.evaluation.episode import run_episodes
+
+GOALS = ["get({'oak logs': 2})", "craft({'oak planks': 8})", "get({'honeycomb': 3})", "craft({'beehive': 1})"]
+LOGS, PLANKS, COMB, HIVE = "get('oak logs', 2)", "craft('oak planks', 8)", "get('honeycomb', 3)", "craft('beehive', 1)"
+PLAN = "\n".join(GOALS)
+
+
+def asked(agent, *answers: str):
+    planner = ScriptedModel(*answers)
+    episode = play(agent, {"planner": planner, "executor": ScriptedModel()})
+    return episode, planner.asked
+
+
+@pytest.mark.parametrize("agent", [ZeroShotAgent(TEXTCRAFT), ChainOfThoughtAgent(TEXTCRAFT)])
+def test_zero_shot__plans_once(agent):
+    episode, questions = asked(agent, f"# thoughts\n{PLAN}")
+    assert (episode.won, len(questions)) == (True, 1)
+    episode, questions = asked(agent, GOALS[3], PLAN)
+    assert (episode.won, episode.claimed_success, len(questions)) == (False, False, 1)
+
+
+def test_zero_shot__plans_anew_when_told_what_failed():
+    episode, questions = asked(ZeroShotAgent(TEXTCRAFT, rounds=2), GOALS[3], PLAN)
+    assert (episode.won, len(questions)) == (True, 2)
+    told = questions[1]["prompt"][2].content
+    assert told == (
+        f'I failed on step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\n'
+        f"Inventory: You are not carrying anything.\n{REPLAN.format(task='craft beehive')}"
+    )
+
+
+def test_inner_monologue__is_told_of_each_goal():
+    episode, questions = asked(InnerMonologueAgent(TEXTCRAFT), GOALS[0], "fly", GOALS[3], *GOALS[1:])
+    assert episode.won
+    assert [question["prompt"][-1].content for question in questions[1:4]] == [
+        "Success: yes\nInventory: [oak logs] (2)\nNext goal:",
+        "Success: I found no step in that.\nInventory: [oak logs] (2)\nNext goal:",
+        "Success: beehive takes 6 planks, 3 honeycomb.\nInventory: [oak logs] (2)\nNext goal:",
+    ]
+
+
+def test_inner_monologue__ends_when_the_model_says_so_or_its_goals_are_spent():
+    episode, questions = asked(InnerMonologueAgent(TEXTCRAFT), GOALS[0], "Done.")
+    assert (episode.won, episode.claimed_success, len(questions)) == (False, True, 2)
+    episode, questions = asked(InnerMonologueAgent(TEXTCRAFT, goals=3), *GOALS[:1] * 9)
+    assert (episode.claimed_success, len(questions)) == (False, 3)
+    with pytest.raises(ValueError, match="goals of 1 or more"):
+        InnerMonologueAgent(TEXTCRAFT, goals=0)
+
+
+PROGRAMS = {
+    "calls": f"{LOGS}\n{PLANKS}\n{COMB}\n{HIVE}",
+    "questions": f"if count('planks') < 6:\n    {LOGS}\n    {PLANKS}\nwhile count('honeycomb') < 3: {COMB}\n{HIVE}",
+    "functions": f"def need(x, n):\n    return get(x, n)\nneed('oak_logs', 2)\n{PLANKS}\nneed('honeycomb', 3)\n{HIVE}",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_code_as_policies__plays_what_its_program_calls(program: str):
+    assert asked(CodeAsPoliciesAgent(TEXTCRAFT), PROGRAMS[program])[0].won
+
+
+def test_progprompt__does_what_a_check_asks_for():
+    checks = f"assert count('oak planks') >= 6 else {PLANKS}\n    assert count('honeycomb') >= 3 else {COMB}"
+    assert asked(ProgPromptAgent(TEXTCRAFT), f"def plan():\n    {LOGS}\n    {checks}\n    {HIVE}")[0].won
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["", "no program", "import os\nos.system('x')", "get()", "get(1, 2)", "get('a', 'b')", "while True: pass", HIVE],
+)
+def test_code_as_policies__fails_and_does_not_break(program: str):
+    episode, _ = asked(CodeAsPoliciesAgent(TEXTCRAFT), program)
+    assert not episode.won
+    assert episode.claimed_success in (True, False)
+
+
+def test_planners__win_what_can_be_kept_in_mind_and_more_where_they_plan_anew():
+    env = gym.make("TextCraft-v0", split="test", max_episode_steps=-1)
+    jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::8]]
+
+    def wins(name: str, **args: int) -> int:
+        agent = make_agent(name, profile=TEXTCRAFT, args=args)
+        return sum(bool(episode.won) for episode in run_episodes([env], agent, jobs, model=SimulatedModel(span=5)))
+
+    planned = wins("zero_shot")
+    assert 0 < planned < wins("zero_shot", rounds=8)
+    for name in ("chain_of_thought", "inner_monologue", "progprompt", "code_as_policies"):
+        assert wins(name) >= planned, name

@@ -1,0 +1,44 @@
+"""Every word that any game says, for learners with a vocabulary."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from textcraft_gym.envs.alfworld import text
+from textcraft_gym.envs.alfworld.facts import OTYPES, ROOM_KINDS, RTYPES
+from textcraft_gym.envs.alfworld.generator import SENTENCES
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> str:
+    """Return a text that has every word in it, in both dialects; things have the numbers 0 to 9."""
+    fixtures = [fixture for kind in ROOM_KINDS.values() for fixture in kind.fixtures]
+    things = [one.lower() for one in (*OTYPES, *RTYPES, *fixtures)]
+    tasks = [sentence.format(object="", target="") for pair in SENTENCES.values() for sentence in pair]
+    states = {"clean": False, "hot": False, "cool": False, "sliced": False, "toggled": False}
+    shown = [{}, {"hot": True, "clean": True}, {"cool": True, "clean": True}, {"cool": True}, {"toggled": True}]
+    lines = [
+        text.opening(text.around(["", ""]), " ".join(tasks)),
+        text.facing([""], [""]),
+        *(text.receptacle("", openable, opened, []) for openable in (True, False) for opened in (True, False)),
+        *(text.thing("", inner=None, sliceable=True, **(states | one)) for one in shown),
+        text.thing("", inner=None, sliceable=True, **(states | {"sliced": True, "clean": True})),
+        text.thing("", inner=[], sliceable=False, **states),
+        text.carrying(""),
+        text.EMPTY_HANDED,
+        text.NOTHING_HAPPENS,
+        *(f"{text.help_text(dialect)} {said} {answer}" for dialect, (said, answer) in text.PUTTING.items()),
+        *_ANSWERS,
+        "0 1 2 3 4 5 6 7 8 9",
+    ]
+    return "\n".join([*lines, *things])
+
+
+_ANSWERS = (
+    "You arrive at .",
+    "You open the . You close the .",
+    "You pick up the from the .",
+    "You turn on the .",
+    "You sliced the with the .",
+    "You clean the using the . You heat the using the . You cool the using the .",
+)
