@@ -22,6 +22,7 @@ from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, Prog
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
 from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
+from textcraft_gym.agents.games import PROFILES
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
 
@@ -114,3 +115,12 @@ def _find(name: str) -> Any:
     if attribute not in held:
         raise UnknownName("agent", name, [f"{module}:{one}" for one in held if not one.startswith("_")])
     return held[attribute]
+
+
+def plays(agent: str, game: str) -> str:
+    """Return why an agent does not play a game, empty if it does."""
+    try:
+        make_agent(agent, profile=PROFILES[game])
+    except ValueError as error:
+        return str(error)
+    return ""

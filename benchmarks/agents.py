@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.contract.agent import Completion, Model
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.runner import Config, evaluate
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
 SLOW_SECONDS = 0.1
 SLOW_TURNS = 5
@@ -31,13 +33,13 @@ class SayingModel:
         return Completion("inventory", {"prompt_tokens": 1, "completion_tokens": 1})
 
 
-def measure(config: Config, model: Model, workers: int, repeats: int) -> tuple[float, int]:
+def measure(config: RunSpec, model: Model, workers: int, repeats: int) -> tuple[float, int]:
     """Return the seconds of the fastest run, and how many calls it made."""
     seconds, calls = float("inf"), 0
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as folder:
             begun = time.perf_counter()
-            records = evaluate(config, Path(folder) / "run", model={"executor": model}, workers=workers)
+            records = evaluate(replace(config, model={"executor": model}, workers=workers), Path(folder) / "run")
             seconds = min(seconds, time.perf_counter() - begun)
             calls = sum(sum(record["calls"].values()) for record in records)
     return seconds, calls
@@ -52,7 +54,7 @@ def cost_of_a_call() -> None:
         ("adapt", "adapt, 1 worker, the simulated model's own time included", SimulatedModel(3), 1),
     ]
     for agent, name, model, workers in cells:
-        seconds, calls = measure(Config("TextCraft-v0", "test", agent), model, workers, repeats=5)
+        seconds, calls = measure(RunSpec("TextCraft-v0", "test", agent), model, workers, repeats=5)
         print(f"  {name}: {1000 * seconds / calls:.3f} ({calls} calls)")
 
 
@@ -61,7 +63,7 @@ def workers_with_a_slow_model() -> None:
     rates = {}
     for workers in (1, 8):
         episodes = 4 * workers
-        config = Config("TextCraft-v0", "test", "react", agent_args={"turns": SLOW_TURNS}, limit=episodes)
+        config = RunSpec("TextCraft-v0", "test", "react", agent_args={"turns": SLOW_TURNS}, limit=episodes)
         rates[workers] = episodes / measure(config, SayingModel(SLOW_SECONDS), workers, repeats=3)[0]
     print(f"episodes a second with a model of {1000 * SLOW_SECONDS:.0f} ms, {SLOW_TURNS} calls an episode:")
     print(f"  1 worker {rates[1]:.2f}, 8 workers {rates[8]:.2f}: {rates[8] / rates[1]:.2f} times (the aim is 6.8 to 8)")

@@ -17,6 +17,7 @@ from textcraft_gym import tasks
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.evaluation.rollouts import rollouts
+from textcraft_gym.evaluation.run_spec import RunSpec
 
 WORKERS = min(4, os.cpu_count() or 1)
 WARM = 0.2
@@ -40,7 +41,10 @@ def measure(backend: str, agent: Any, episodes: int) -> tuple[float, float]:
     jobs = [(ids[number % len(ids)], number) for number in range(episodes)]
     workers = 1 if backend == "loop" else WORKERS  # more would change nothing where no model is asked
     begun = time.perf_counter()
-    times = [time.perf_counter() for _ in rollouts("TextCraft-v0", agent, jobs, backend=backend, workers=workers)]
+    times = [
+        time.perf_counter()
+        for _ in rollouts(RunSpec("TextCraft-v0", agent=agent, backend=backend, workers=workers), jobs)
+    ]
     warm = int(WARM * episodes)
     return times[0] - begun, (episodes - warm) / (times[-1] - times[warm - 1])
 

@@ -10,8 +10,8 @@ from typing import Any
 from textcraft_gym.display import evaluate_with_progress
 from textcraft_gym.evaluation.metrics import ALL, groups
 from textcraft_gym.evaluation.report import markdown_table
-from textcraft_gym.evaluation.runner import Config
-from textcraft_gym.evaluation.sweep import Cell, Found, as_csv, sweep, tidy
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.sweep import Cell, Results, as_csv, sweep, tidy
 
 SPANS = range(2, 13)
 ROUNDS = (0, 1, 3, 5, None)
@@ -63,14 +63,14 @@ Inner Monologue plans anew at every step, but from the goal down, never from wha
 {by_group}"""
 
 
-def play(planner: Planner, spans: Sequence[int], runs: Path) -> Found:
+def play(planner: Planner, spans: Sequence[int], runs: Path) -> Results:
     """Return what a planner comes to at each span."""
-    base = Config("MineTechTree-v0", "core71", "", agent_args=dict(planner.args), max_calls=MAX_CALLS)
+    base = RunSpec("MineTechTree-v0", "core71", "", agent_args=dict(planner.args), max_calls=MAX_CALLS)
     cells = [Cell(planner.agent, None, f"simulated:span={span}") for span in spans]
-    return sweep(base, cells, runs / planner.name.replace(" ", "_"), play=evaluate_with_progress)
+    return sweep(base, cells, runs / planner.name.replace(" ", "_"), run=evaluate_with_progress)
 
 
-def table(planner: Planner, found: Found) -> list[dict[str, str]]:
+def table(planner: Planner, found: Results) -> list[dict[str, str]]:
     """Return a row for each span and group, for programs."""
     rows = ({key: value for key, value in row.items() if key not in ("agent", "d_max")} for row in tidy(found))
     return [{"planner": planner.name, **row} for row in rows]
@@ -84,7 +84,7 @@ def write_planners(results: Path, runs: Path) -> None:
     (results / "planners.md").write_text(page(found), encoding="utf-8", newline="\n")
 
 
-def page(found: dict[Planner, Found]) -> str:
+def page(found: dict[Planner, Results]) -> str:
     """Return the tables as Markdown."""
     by_span = ("planner", *(f"span {span}" for span in SPANS))
     names = groups(next(iter(found.values())).values())

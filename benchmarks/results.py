@@ -14,8 +14,8 @@ from planners import write_planners
 from textcraft_gym.display import evaluate_with_progress
 from textcraft_gym.evaluation.metrics import ALL, groups
 from textcraft_gym.evaluation.report import markdown_table
-from textcraft_gym.evaluation.runner import Config
-from textcraft_gym.evaluation.sweep import Cell, Found, grid, sweep
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.sweep import Cell, Results, grid, sweep
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -169,9 +169,7 @@ def main() -> None:
     """Play what is not played yet, and write the folder."""
     RESULTS.mkdir(exist_ok=True)
     for study in STUDIES:
-        found = sweep(
-            Config(study.env, study.split, agent=""), study.cells(), RUNS / study.name, play=evaluate_with_progress
-        )
+        found = sweep(RunSpec(study.env, study.split), study.cells(), RUNS / study.name, run=evaluate_with_progress)
         shutil.copy(RUNS / study.name / "sweep.csv", RESULTS / f"{study.name}.csv")
         write(RESULTS / f"{study.name}.md", report(study, found))
         write(RESULTS / f"{study.name}.svg", figure(HEADING, panels(study, found)))
@@ -181,7 +179,7 @@ def main() -> None:
     write(RESULTS / "README.md", INDEX.format(studies=listed))
 
 
-def panels(study: Study, found: Found) -> list[Panel]:
+def panels(study: Study, found: Results) -> list[Panel]:
     """Return the plots: the agents with the paper's ``d_max``, and ADaPT at every ``d_max``."""
     spans = [str(span) for span in study.spans]
 
@@ -198,7 +196,7 @@ def panels(study: Study, found: Found) -> list[Panel]:
     ]
 
 
-def report(study: Study, found: Found) -> str:
+def report(study: Study, found: Results) -> str:
     """Return the tables as Markdown."""
     rows = list(dict.fromkeys((cell.agent, cell.d_max) for cell in found))
     by_agent = ("agent", "d_max", *(f"span {span}" for span in study.spans))
@@ -228,7 +226,7 @@ def report(study: Study, found: Found) -> str:
     )
 
 
-def values(study: Study, found: Found, agent: str, d_max: int | None, value: str) -> Iterable[str]:
+def values(study: Study, found: Results, agent: str, d_max: int | None, value: str) -> Iterable[str]:
     """Yield a table's fields for one agent, span by span."""
     for span in study.spans:
         by_group = found[Cell(agent, d_max, f"simulated:span={span}")]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import gymnasium as gym
 
-from textcraft_gym.registration import TABLE
+from textcraft_gym.registration import BUNDLED, SUITE
 from textcraft_gym.vector import TextVectorEnv
 
 COUNT = 16
@@ -36,9 +36,9 @@ def steps_a_second(vector: gym.vector.VectorEnv[object, Sequence[str], object], 
 
 def main() -> None:
     """Print two lines an environment: within one episode, and with a new task wherever the limit ends one."""
-    for env_id, registered in TABLE.items():
+    for env_id in BUNDLED:
         actions = ACTIONS[env_id]
-        for limit, what in ((-1, "steps alone"), (registered.max_episode_steps, "with resets")):
+        for limit, what in ((-1, "steps alone"), (SUITE[env_id].max_episode_steps, "with resets")):
             sync = steps_a_second(gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions)
             native = steps_a_second(TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions)
             rates = f"sync {sync:9,.0f}  in one call {native:9,.0f} steps/s"

@@ -19,13 +19,13 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from textcraft_gym import UnknownName, tasks
-from textcraft_gym.registration import TABLE
+from textcraft_gym.registration import BUNDLED, SUITE
 
 NONSENSE = "no such action 🪵 \0"
 SPLITS = {"ALFWorld-v0": ("valid_unseen", "dev"), "MineTechTree-v0": ("core71", "MT5")}
 """Two splits of those that have no test or no dev."""
 
-pytestmark = pytest.mark.parametrize("env_id", TABLE)
+pytestmark = pytest.mark.parametrize("env_id", BUNDLED)
 
 
 def easy(env_id: str) -> str:
@@ -168,7 +168,7 @@ def test_render__is_the_prompt_and_then_the_last_action_with_its_answer(env_id):
 
 def test_limit__truncates_where_the_table_says(env_id):
     env, _ = begin(env_id)
-    limit = TABLE[env_id].max_episode_steps
+    limit = SUITE[env_id].max_episode_steps
     assert limit == {"ALFWorld-v0": 50, "MineTechTree-v0": 200}.get(env_id, 100)
     truncations = [env.step(NONSENSE)[3] for _ in range(limit)]
     assert truncations == [False] * (limit - 1) + [True]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -14,12 +15,14 @@ import gymnasium as gym
 import pytest
 from typer.testing import CliRunner
 
+import textcraft_gym
 from textcraft_gym import display, tasks
 from textcraft_gym.cli import app, main
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
-from textcraft_gym.evaluation.runner import read_records
-from textcraft_gym.play import completions
+from textcraft_gym.evaluation.run_folder import read_records
+from textcraft_gym.human_play import completions
 from textcraft_gym.recipes.pack import BUNDLED
+from textcraft_gym.registration import SUITE
 
 
 def run(*arguments: str, stdin: str = "") -> str:
@@ -96,7 +99,7 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
             "1.5",
         ),
         (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "split=dev", "--out", "x"], "option"),
-        (["tasks", "CartPole-v1"], "TextCraft-v0"),
+        (["tasks", "CartPole-v1"], "expected an environment of text"),
         (["play", "TextCraft-v0", "--task", "behive"], "minecraft:beehive"),
         (["evaluate", "--env", "TextCraft-v9", "--agent", "expert", "--out", "x"], "TextCraft"),
         (["play", "TextCraft-v0", "--task", "minecraft:behive"], "minecraft:beehive"),
@@ -241,7 +244,9 @@ def test_play__can_be_won_through_a_pipe_in_a_household():
         "play", "ALFWorld-v0", "--task", task.id, stdin="\n".join(["hint", "fly", "help", *plan, "never read"])
     )
     assert "Your task is to: " in output
-    assert f"\n{plan[0]}\nNothing happens.\nAvailable commands:\n" in output
+    assert f"\n{plan[0]}\nNothing happens.\n" in output
+    assert "Verbs: go, help, inventory, look.\n" in output
+    assert "\nAvailable commands:\n" in output
     assert output.endswith(f"Won after {len(plan) + 2} actions.\n")
 
 
@@ -267,6 +272,87 @@ def test_play__can_be_won_through_a_pipe():
         stdin=actions + "get 3 honeycomb\ncraft 1 beehive using 3 honeycomb, 6 oak planks\nnever read\n",
     )
     assert output.endswith("Crafted 1 minecraft:beehive\nWon after 6 actions.\n")
+
+
+def test_play__takes_actions_back():
+    typed = "get 2 oak logs\nundo\ninventory\nundo\nundo\nfly\nquit\n"
+    output = run("play", "TextCraft-v0", "--task", "minecraft:beehive", stdin=typed)
+    assert "Took back the last action.\nInventory: You are not carrying anything.\nTook back" in output
+    assert "There is nothing to take back." in output
+    assert "Verbs: get, inventory.\n" in output
+
+
+def test_version__is_printed():
+    assert run("--version") == f"textcraft-gym {textcraft_gym.__version__}\n"
+
+
+def test_envs_and_agents__are_listed():
+    output = run("envs")
+    assert all(env_id in output for env_id in SUITE)
+    found = {row["agent"]: row for row in json.loads(run("agents", "--json"))}
+    assert found["react"] == {"agent": "react"} | dict.fromkeys(
+        ("textcraft", "alfworld", "webshop", "minetechtree"), "plays"
+    )
+    assert "controller" in found["deps"]["webshop"]
+    assert "deps" in run("agents")
+
+
+def test_json__is_what_tables_show(tmp_path: Path):
+    shared = ["evaluate", "--env", "TextCraft-v0", "--split", "test", "--limit", "3", "--no-table"]
+    for agent in ("expert", "random"):
+        run(*shared, "--agent", agent, "--out", str(tmp_path / agent))
+    folders = [str(tmp_path / "random"), str(tmp_path / "expert")]
+    assert json.loads(run("report", *folders, "--json"))["expert"]["all"]["won"] == 3
+    compared = json.loads(run("compare", *folders, "--json"))
+    assert (compared["first"], compared["second"], compared["tasks"]) == ("random", "expert", 3)
+    listed = json.loads(run("tasks", "MineTechTree-v0", "--split", "MT8", "--json"))
+    assert listed[0]["task"] == "diamond"
+    sweep = ["sweep", "--env", "TextCraft-v0", "--agents", "expert", "--limit", "1", "--out", str(tmp_path / "sweep")]
+    *_, row = json.loads(CliRunner().invoke(app, [*sweep, "--json"]).stdout)
+    assert (row["agent"], row["group"], row["won"]) == ("expert", "all", 1)
+    assert json.loads(run("recipes", "stats", "--json"))["recipe files"] == 859
+    tree = json.loads(run("recipes", "show", "beehive", "--json"))
+    assert tree[0]["item"] == "minecraft:beehive"
+
+
+def test_tables__never_wrap_an_id(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(display.console, "width", 40)
+    listed = CliRunner().invoke(app, ["tasks", "ALFWorld-v0", "--split", "dev"]).output
+    assert "\n pick_and_place_simple-Watch-None-Drawer-301/trial_00604 " in listed
+
+
+def test_evaluate__says_which_errors_there_were_and_fails_if_nothing_else(tmp_path: Path):
+    (tmp_path / "broken.py").write_text(
+        "class Broken:\n"
+        "    def __init__(self, every=1): self.every = every\n"
+        "    def episode(self, play):\n"
+        "        yield from play.act('inventory')\n"
+        "        if play.seed % self.every == 0: raise RuntimeError('out of order')\n"
+        "        return False\n"
+    )
+    shared = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        *REACT[:3],
+        "--agent",
+        "broken:Broken",
+        "--limit",
+        "8",
+        "--split",
+        "dev",
+    ]
+    whole = subprocess.run([*shared, "--out", "whole"], cwd=tmp_path, capture_output=True, text=True)
+    assert whole.returncode == 1
+    assert (
+        "every episode ended with an error; records and tracebacks are in whole:\n  8 x RuntimeError: out of order\n"
+        in whole.stderr
+    )
+    half = subprocess.run(
+        [*shared, "--agent-arg", "every=2", "--out", "half"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert half.returncode == 0
+    assert re.search(r"[1-7] of 8 episodes ended with an error", half.stderr)
 
 
 def test_play__prints_what_looks_like_markup_as_it_is():

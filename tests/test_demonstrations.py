@@ -16,7 +16,7 @@ from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.contract.agent import Completion
 from textcraft_gym.agents.games import PROFILES
 from textcraft_gym.demonstrations import Demonstration, demonstrations, task_hash, write_demonstrations
-from textcraft_gym.registration import TABLE
+from textcraft_gym.registration import BUNDLED, game_profile
 
 GOLDEN = Path(__file__).parent / "golden" / "demonstrations.txt"
 TEST_SPLITS = {"ALFWorld-v0": ("valid_seen", "valid_unseen"), "WebShopLite-v0": ("test", "dev")}
@@ -30,7 +30,7 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         file = tmp_path_factory.mktemp("splits") / "my.jsonl"
         textcraft_gym.make_splits(env_id, out=file)
         made[env_id] = f"{file}:train"
-    return dict.fromkeys(TABLE, "train") | {"MineTechTree-v0": "core71"} | made
+    return dict.fromkeys(BUNDLED, "train") | {"MineTechTree-v0": "core71"} | made
 
 
 def actions(demonstration: Demonstration) -> list[str]:
@@ -38,7 +38,7 @@ def actions(demonstration: Demonstration) -> list[str]:
     return [line for line in said if not line.startswith("think: ")]
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 @pytest.mark.parametrize("thoughts", [False, True])
 def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dict[str, str]):
     env = gym.make(env_id, split=train[env_id])
@@ -59,7 +59,7 @@ def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dic
         ]
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 def test_demonstrations__are_dialogues_in_which_only_what_is_said_is_learnt(env_id: str, train: dict[str, str]):
     for one in demonstrations(env_id, train[env_id], thoughts=True, limit=20):
         turns = one["conversations"]
@@ -80,10 +80,10 @@ class Reciting:
         return Completion(next(self.lines))
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, str]):
     env = gym.make(env_id, split=train[env_id])
-    agent = ReActAgent(PROFILES[TABLE[env_id].profile])
+    agent = ReActAgent(PROFILES[game_profile(env_id)])
     for one in demonstrations(env_id, train[env_id], thoughts=True, limit=5):
         said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
         episode = run_episode(env, agent, task=one["task"], seed=one["seed"], model=Reciting(said))
@@ -91,7 +91,7 @@ def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, s
         assert episode.steps == one["optimal_length"]
 
 
-@pytest.mark.parametrize("env_id", [env_id for env_id in TABLE if env_id != "MineTechTree-v0"])
+@pytest.mark.parametrize("env_id", [env_id for env_id in BUNDLED if env_id != "MineTechTree-v0"])
 def test_demonstrations__of_train_contain_no_test_task(env_id: str, train: dict[str, str]):
     """Demonstrations have the hashes of their tasks, and no task of train has the hash of one to be tested on."""
     others = TEST_SPLITS.get(env_id) or [train[env_id].replace(":train", f":{split}") for split in ("dev", "test")]

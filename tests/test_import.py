@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import textcraft_gym
-from textcraft_gym.registration import EXTERNAL, TABLE
+from textcraft_gym.registration import SUITE
 
 
 def run(code: str) -> str:
@@ -48,7 +48,7 @@ def test_import__registers_every_id_of_the_table():
     code = (
         "import gymnasium as g; before = set(g.registry);import textcraft_gym; print(sorted(set(g.registry) - before))"
     )
-    assert run(code).strip() == str(sorted([*TABLE, *EXTERNAL]))
+    assert run(code).strip() == str(sorted(SUITE))
 
 
 def test_version__is_the_distributions():

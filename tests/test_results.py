@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from textcraft_gym.agents.deps.selectors import SELECTORS
-from textcraft_gym.evaluation.runner import Config
+from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import Cell, sweep, tidy
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -57,7 +57,7 @@ def published(study: str) -> list[dict[str, str]]:
 )
 def test_results__are_played_again(study: str, cell: Cell, tmp_path: Path):
     env, split, *_ = STUDIES[study]
-    rows = tidy(sweep(Config(env, split, ""), [cell], tmp_path))
+    rows = tidy(sweep(RunSpec(env, split, ""), [cell], tmp_path))
     about = (cell.agent, str(cell.d_max or ""), cell.model)
     assert rows == [row for row in published(study) if (row["agent"], row["d_max"], row["model"]) == about]
 

@@ -23,7 +23,7 @@ import textcraft_gym
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.envs.webshop.pages import page
 from textcraft_gym.errors import RunError, UnknownName
-from textcraft_gym.evaluation.runner import Config
+from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.shop import app as shop_app
 from textcraft_gym.shop import serve
 from textcraft_gym.shop.app import MAX_ACTION, MAX_BODY, MAX_QUERY, create_app
@@ -133,7 +133,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "expert"
     folder.mkdir()
     env = gym.make(ENV, expert=True)
-    config = asdict(Config(ENV, "dev", "expert")) | {"env_sha256": env.get_wrapper_attr("fingerprint")}
+    config = asdict(RunSpec(ENV, "dev", "expert")) | {"env_sha256": env.get_wrapper_attr("fingerprint")}
     (folder / "config.json").write_text(json.dumps(config))
     records = [
         asdict(textcraft_gym.run_episode(env, ExpertAgent(), task=task, seed=0))

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from textcraft_gym import UnknownName
-from textcraft_gym.registration import TABLE
+from textcraft_gym.registration import BUNDLED, SUITE
 from textcraft_gym.vector import TextVectorEnv
 
 NONSENSE = "no such action"
@@ -33,10 +33,10 @@ def same(one: Any, other: Any) -> bool:
     [(None, {}), (3, {"expert": True, "admissible": True}), (-1, {})],
     ids=["plain", "told", "endless"],
 )
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 def test_native__plays_as_the_sync_one(env_id, told, limit):
-    sync = gym.make_vec(env_id, 4, "sync", max_episode_steps=limit or TABLE[env_id].max_episode_steps, **told)
-    guide = gym.make_vec(env_id, 4, "sync", max_episode_steps=limit or TABLE[env_id].max_episode_steps, expert=True)
+    sync = gym.make_vec(env_id, 4, "sync", max_episode_steps=limit or SUITE[env_id].max_episode_steps, **told)
+    guide = gym.make_vec(env_id, 4, "sync", max_episode_steps=limit or SUITE[env_id].max_episode_steps, expert=True)
     native = TextVectorEnv(env_id, 4, max_episode_steps=limit, **told)
     assert native.metadata == sync.metadata
     number = random.Random(0)

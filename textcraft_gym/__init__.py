@@ -1,21 +1,81 @@
-"""Text worlds for language-model agents, as Gymnasium environments. Importing this package registers them."""
+"""Text environments for language-model agents, for Gymnasium. Importing this package registers them."""
 
-from textcraft_gym.errors import TextCraftGymError, UnknownName
-from textcraft_gym.evaluation.episode import Episode, run_episode, run_episodes
-from textcraft_gym.recipes.recipe import RecipeError
-from textcraft_gym.registration import register_all
-from textcraft_gym.task import make_splits, tasks
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from textcraft_gym.registration import register_suite
+
+if TYPE_CHECKING:
+    from textcraft_gym import agents, wrappers
+    from textcraft_gym.agents import Agent, Completion
+    from textcraft_gym.agents.models.spec import make_model
+    from textcraft_gym.agents.registry import make_agent
+    from textcraft_gym.errors import TextCraftGymError, UnknownName
+    from textcraft_gym.evaluation.episode import Episode, run_episode, run_episodes
+    from textcraft_gym.evaluation.rollouts import rollouts
+    from textcraft_gym.evaluation.run_spec import RunSpec
+    from textcraft_gym.evaluation.runner import evaluate
+    from textcraft_gym.recipes.recipe import RecipeError
+    from textcraft_gym.task import Task, make_splits, tasks
+    from textcraft_gym.vector import TextVectorEnv
 
 __version__ = "0.1.0"
 __all__ = [
+    "Agent",
+    "Completion",
     "Episode",
     "RecipeError",
+    "RunSpec",
+    "Task",
     "TextCraftGymError",
+    "TextVectorEnv",
     "UnknownName",
+    "agents",
+    "evaluate",
+    "make_agent",
+    "make_model",
     "make_splits",
+    "rollouts",
     "run_episode",
     "run_episodes",
     "tasks",
+    "wrappers",
 ]
 
-register_all()
+_HOMES = {
+    "Agent": "agents",
+    "Completion": "agents",
+    "Episode": "evaluation.episode",
+    "RecipeError": "recipes.recipe",
+    "RunSpec": "evaluation.run_spec",
+    "Task": "task",
+    "TextCraftGymError": "errors",
+    "TextVectorEnv": "vector",
+    "UnknownName": "errors",
+    "evaluate": "evaluation.runner",
+    "make_agent": "agents.registry",
+    "make_model": "agents.models.spec",
+    "make_splits": "task",
+    "rollouts": "evaluation.rollouts",
+    "run_episode": "evaluation.episode",
+    "run_episodes": "evaluation.episode",
+    "tasks": "task",
+}
+"""Modules of the public names, which are imported when a name is first used: most programs need a few of them."""
+
+__all__ = [*_HOMES, "agents", "wrappers"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("agents", "wrappers"):
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+register_suite()

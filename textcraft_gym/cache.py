@@ -37,3 +37,14 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
     finally:
         if made:
             Path(made).unlink(missing_ok=True)
+
+
+def atomic_write(file: Path, text: str) -> None:
+    """Write a text file whole or not at all.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    unfinished = file.with_name(f"{file.name}.new")
+    unfinished.write_text(text, encoding="utf-8", newline="\n")
+    unfinished.replace(file)

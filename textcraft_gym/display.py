@@ -1,4 +1,4 @@
-"""What the command line shows: tables, a recipe tree, a progress bar. Rich draws; this says what."""
+"""Tables, a recipe tree and a progress bar of the command line, drawn by Rich."""
 
 from __future__ import annotations
 
@@ -7,39 +7,46 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.tree import Tree
 
-from textcraft_gym.agents.models.spec import without_key
-from textcraft_gym.envs.minetechtree.tasks import Task as TechTreeTask
+from textcraft_gym.agents.registry import AGENTS, plays
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
-from textcraft_gym.evaluation.runner import Config, Record, evaluate
-from textcraft_gym.evaluation.sweep import Found, legend
+from textcraft_gym.evaluation.run_folder import Record
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.evaluation.sweep import Results, legend
 from textcraft_gym.evaluation.sweep import table as sweep_table
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import name_of_ingredient
 from textcraft_gym.recipes.pack import Pack
 from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.recipes.splits import Leakage, Splits
-from textcraft_gym.task import Task
+from textcraft_gym.registration import SUITE, default_split, game_profile, summary
+from textcraft_gym.task import Task, describe_task
 
 console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160)
-WORDS = ("group", "such as")
-"""Headings of columns of words, which stand left as the first column does; numbers stand right."""
+LEFT_ALIGNED = ("group", "such as", "summary", "split", "game")
+"""Headings of columns of text; the first column is one, and all others hold numbers."""
+PROSE = ("summary", "such as")
+"""Headings of columns that wrap."""
+MIN_PROSE_WIDTH = 20
 
 
 def show_runs(runs: Runs) -> None:
-    """Print success by group, and where models were asked, what that took and what the agents took to be won."""
+    """Print success by group, and for runs with models their calls, tokens and claims of success."""
     _show_by_group("Success by group", SUCCESS, success_rows(runs))
     if effort := effort_table(runs):
-        _show_by_group("Calls of models an episode, and the agent's own verdict", effort[0], effort[1:])
+        _show_by_group("Model calls an episode, and the agent's own claims", effort[0], effort[1:])
 
 
 def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
@@ -51,16 +58,54 @@ def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
             "" if run == above else escape(run), escape(group), *cells, style="bold" if whole else "", end_section=whole
         )
         above = run
-    console.print(table)
+    _print(table)
 
 
-def show_sweep(found: Found) -> None:
+def suite_rows() -> list[dict[str, Any]]:
+    """Return a row for each environment of the suite."""
+    return [
+        {
+            "id": env_id,
+            "game": game_profile(env_id),
+            "split": default_split(env_id),
+            "step limit": SUITE[env_id].max_episode_steps,
+            "summary": summary(env_id),
+        }
+        for env_id in SUITE
+    ]
+
+
+def agent_rows() -> list[dict[str, Any]]:
+    """Return a row for each agent: for each game ``plays``, or why it does not."""
+    games = list(dict.fromkeys(map(game_profile, SUITE)))
+    return [{"agent": agent} | {game: plays(agent, game) or "plays" for game in games} for agent in AGENTS]
+
+
+def show_agents(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print which agent plays which game."""
+    table = _table("Agents, and the games that they play", list(rows[0]))
+    for row in rows:
+        agent, *games = row.values()
+        table.add_row(agent, *("plays" if game == "plays" else "-" for game in games))
+    _print(table)
+
+
+def show_rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows that have the same keys, as a table."""
+    table = _table(title, list(rows[0]))
+    for row in rows:
+        table.add_row(*("-" if cell is None else escape(str(cell)) for cell in row.values()))
+    _print(table)
+
+
+def show_sweep(results: Results) -> None:
     """Print the table of a sweep."""
-    headings, *rows = sweep_table(found)
+    headings, *rows = sweep_table(results)
     table = _table("Sweep", headings)
     for row in rows:
         table.add_row(*map(escape, row))
-    console.print(table, escape(legend(found)))
+    _print(table)
+    console.print(escape(legend(results)))
 
 
 def show_comparison(first: str, second: str, found: Comparison) -> None:
@@ -70,25 +115,19 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
     table.add_row("neither won", str(found.neither))
     table.add_row(f"only {escape(first)} won", str(len(found.lost)), escape(_some(found.lost)))
     table.add_row(f"only {escape(second)} won", str(len(found.gained)), escape(_some(found.gained)))
-    console.print(table)
+    _print(table)
     if found.difference is not None:
         console.print(
             f"Difference of success: {100 * found.difference:+.1f} points (95% interval {100 * found.low:+.1f} to "
             f"{100 * found.high:+.1f}) over {found.tasks} tasks; McNemar's exact p = {found.p_value:.2g}."
         )
     if found.left_out:
-        console.print(f"{found.left_out} tasks are left out: only one run has them, or one broke on them.")
+        console.print(
+            f"{found.left_out} tasks are left out: only one run has them, or one failed on them with an error."
+        )
 
 
-def evaluate_with_progress(
-    config: Config,
-    out: Path,
-    *,
-    workers: int = 1,
-    backend: str = "loop",
-    cassette: Path | None = None,
-    replay_only: bool = False,
-) -> list[Record]:
+def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> list[Record]:
     """Run an evaluation under a progress bar that shows success, calls to models and their cost so far."""
     columns = (
         TextColumn("{task.description}"),
@@ -97,9 +136,10 @@ def evaluate_with_progress(
         TextColumn("{task.fields[so_far]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console) as progress:
-        agent = " ".join([config.agent, *(f"{key}={value}" for key, value in config.agent_args.items())])
-        bar = progress.add_task(escape(f"{agent} on {config.env} {config.split}"), visible=False, so_far="")
+    with Progress(*columns, console=bar_on) as progress:
+        named = spec.resolved().described()
+        agent = " ".join([named["agent"], *(f"{key}={value}" for key, value in named["agent_args"].items())])
+        bar = progress.add_task(escape(f"{agent} on {spec.env} {named['split'] or ''}"), visible=False, so_far="")
         counts: Counter[str] = Counter()
         cost = 0.0
 
@@ -115,19 +155,10 @@ def evaluate_with_progress(
             cost += record["cost"]
             so_far = f"won {counts['won']}, errors {counts['errors']}"
             if counts["calls"]:
-                so_far += f", calls {counts['calls']}, cost {cost:.2f} ({without_key(config.model)})"
+                so_far += f", calls {counts['calls']}, cost {cost:.2f} ({named['model']})"
             progress.update(bar, advance=1, so_far=escape(so_far))
 
-        return evaluate(
-            config,
-            out,
-            workers=workers,
-            backend=backend,
-            cassette=cassette,
-            replay_only=replay_only,
-            on_start=started,
-            on_episode=ended,
-        )
+        return evaluate(spec, out, on_start=started, on_episode=ended)
 
 
 def show_tasks(tasks: Iterable[Task]) -> None:
@@ -135,32 +166,33 @@ def show_tasks(tasks: Iterable[Task]) -> None:
 
     A game's tasks may have ``details`` besides, texts by heading.
     """
-    tasks = list(tasks)
-    details: list[dict[str, str]] = [getattr(task, "details", {}) for task in tasks]
-    headings = list(dict.fromkeys(heading for one in details for heading in one))
-    is_grouped = any(task.group not in (ALL, f"depth {task.depth}") for task in tasks)
+    described = [(describe_task(task), getattr(task, "details", {})) for task in tasks]
+    headings = list(dict.fromkeys(heading for _, details in described for heading in details))
+    is_grouped = any(task["group"] not in (ALL, f"depth {task['depth']}") for task, _ in described)
     table = _table("Tasks", ("task", *(["group"] if is_grouped else []), "depth", "shortest solution", *headings))
-    for task, more in zip(tasks, details, strict=True):
-        group = [escape(task.group)] if is_grouped else []
-        others = [escape(more.get(heading, "")) for heading in headings]
-        table.add_row(escape(task.id), *group, str(task.depth), str(task.optimal_length), *others)
-    console.print(table)
+    for task, details in described:
+        group = [escape(task["group"])] if is_grouped else []
+        shortest = "-" if task["optimal_length"] is None else str(task["optimal_length"])
+        others = [escape(str(details.get(heading, ""))) for heading in headings]
+        table.add_row(escape(task["task"]), *group, str(task["depth"]), shortest, *others)
+    _print(table)
 
 
 def show_guidance(tasks: Iterable[Task]) -> None:
-    """Print what MineDojo says about those of the tasks that it has, too.
+    """Print MineDojo's prompt and guidance for the tasks that it has as well: those with a ``specification``.
 
     Raises:
         MineDojoMissing: If MineDojo's files are not installed.
     """
     for task in tasks:
-        said = task.specification() if isinstance(task, TechTreeTask) else None
-        if said:
-            console.print(f"[bold]{escape(task.id)}[/]: {escape(said.prompt)}\n{escape(said.guidance)}\n")
+        read_specification = getattr(task, "specification", None)
+        found = read_specification() if read_specification else None
+        if found:
+            console.print(f"[bold]{escape(task.id)}[/]: {escape(found.prompt)}\n{escape(found.guidance)}\n")
 
 
 def show_tree(book: RecipeBook, item: str) -> None:
-    """Print what an item is made of, down to what can be got; what was drawn above is not drawn again."""
+    """Print the recipe tree of an item, down to base items; what was drawn above is not drawn again."""
     drawn: set[str] = set()
 
     def grow(branch: Tree, item: str) -> None:
@@ -184,35 +216,66 @@ def show_tree(book: RecipeBook, item: str) -> None:
     console.print(root)
 
 
-def show_stats(pack: Pack, book: RecipeBook) -> None:
-    """Print what a book holds."""
-    kinds = Counter(str(file.data.get("type")) for file in pack.recipes.values())
-    table = _table(f"Recipes of {pack.origin}", ("what", "how many"))
-    table.add_row("recipe files", str(len(pack.recipes)), end_section=True)
-    for kind, count in kinds.most_common():
-        table.add_row(f"  {escape(kind)}", str(count))
-    table.add_row("item tags", str(len(pack.tags)), end_section=True)
-    table.add_row(f'recipes that count (tags="{book.tags}")', str(sum(map(len, book.recipes.values()))))
-    table.add_row("craftable items", str(len(book.recipes)))
-    table.add_row("items that are got", str(len(book.base_items)))
-    for depth, count in sorted(Counter(book.depths.values()).items()):
-        table.add_row(f"  craftable, depth {depth}", str(count))
-    console.print(table)
+def tree_rows(book: RecipeBook, item: str) -> list[dict[str, Any]]:
+    """Return the recipes of an item's tree, the item's own first: a row for each, with its ingredients."""
+    pending, found = [item], dict[str, None]()
+    while pending:
+        current = pending.pop(0)
+        if current not in found:
+            found[current] = None
+            slots = (slot for recipe in book.recipes.get(current, ()) for slot in recipe.slots)
+            pending += [member for slot in slots for member in book.members[slot.ingredient]]
+    return [
+        {
+            "item": crafted,
+            "makes": recipe.makes,
+            "takes": [{"any_of": list(book.members[slot.ingredient]), "amount": slot.amount} for slot in recipe.slots],
+        }
+        for crafted in found
+        for recipe in book.recipes.get(crafted, ())
+    ]
+
+
+def recipe_stats(pack: Pack, book: RecipeBook) -> dict[str, Any]:
+    """Return counts of a book's recipes, items and depths."""
+    return {
+        "origin": str(pack.origin),
+        "recipe files": len(pack.recipes),
+        "recipe types": dict(Counter(str(file.data.get("type")) for file in pack.recipes.values()).most_common()),
+        "item tags": len(pack.tags),
+        "tags": book.tags,
+        "recipes in use": sum(map(len, book.recipes.values())),
+        "craftable items": len(book.recipes),
+        "base items": len(book.base_items),
+        "craftable items by depth": {str(depth): n for depth, n in sorted(Counter(book.depths.values()).items())},
+    }
+
+
+def show_stats(stats: Mapping[str, Any]) -> None:
+    """Print the counts of ``recipe_stats``."""
+    table = _table(f"Recipes of {stats['origin']}", ("", "count"))
+    for name, value in stats.items():
+        if isinstance(value, Mapping):
+            for kind, count in value.items():
+                table.add_row(f"  {escape(kind)}" if name == "recipe types" else f"  depth {kind}", str(count))
+        elif name not in ("origin", "tags"):
+            table.add_row(name, str(value))
+    _print(table)
 
 
 def show_splits(item_depths: Mapping[str, int], splits: Splits) -> None:
-    """Print how many tasks of each depth each split has."""
+    """Print the number of tasks by split and depth."""
     depths = sorted({item_depths[item] for items in splits.values() for item in items})
     table = _table("Splits", ("split", "tasks", *(f"depth {depth}" for depth in depths)))
     for name, items in splits.items():
         counts = Counter(item_depths[item] for item in items)
         table.add_row(escape(name), str(len(items)), *(str(counts[depth]) for depth in depths))
-    console.print(table)
+    _print(table)
 
 
 def show_leakage(found: Leakage, train: str, test: str) -> None:
-    """Print what train gives away of test."""
-    table = _table(f"What {train} gives away of {test}", (f"made on the way in {test}", "n", "such as"))
+    """Print the intermediates of test that also occur in train."""
+    table = _table(f"Overlap of {train} with {test}", (f"intermediates of {test}", "n", "such as"))
     for met_as, text in (
         ("goal", f"goals in {train}"),
         ("intermediate", f"only intermediates in {train}"),
@@ -221,14 +284,29 @@ def show_leakage(found: Leakage, train: str, test: str) -> None:
         items = [name_of(item) for item, how in found.intermediates.items() if how == met_as]
         table.add_row(text, str(len(items)), escape(_some(items)))
     untouched = sum(not met for met in found.goals.values())
-    console.print(table, f"{untouched} of {len(found.goals)} {test} goals have no intermediate that {train} has met.")
+    _print(table)
+    console.print(f"{untouched} of {len(found.goals)} {test} goals have no intermediate that occurs in {train}.")
 
 
 def _table(title: str, headings: Sequence[str]) -> Table:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if place == 0 or heading in WORDS else "right", overflow="fold")
+    for index, heading in enumerate(headings):
+        is_text = index == 0 or heading in LEFT_ALIGNED
+        table.add_column(heading, justify="left" if is_text else "right", no_wrap=heading not in PROSE, overflow="fold")
     return table
+
+
+def _print(table: Table) -> None:
+    """Print a table at its full width even where the terminal is narrower: an id that wraps cannot be copied."""
+    natural = Measurement.get(console, console.options.update(width=10_000), table).maximum
+    for column in table.columns:
+        if column.header in PROSE:  # only prose gives way to a narrow terminal
+            widest = max((len(str(cell)) for cell in column.cells), default=0)
+            natural -= max(0, widest - MIN_PROSE_WIDTH)
+    width = console.width
+    console.width = max(width, natural)  # a width given to print() is no more than the console's
+    console.print(table)
+    console.width = width
 
 
 def _named(book: RecipeBook, item: str) -> str:

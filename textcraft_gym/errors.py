@@ -27,3 +27,13 @@ class RunError(TextCraftGymError, ValueError):
 
 class SnapshotError(TextCraftGymError, RuntimeError):
     """An environment that takes no snapshots, made as it was; the message says how to make one that does."""
+
+
+def at_least(name: str, value: object, minimum: int) -> None:
+    """Make sure that an argument is an integer that is not too small.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if type(value) is not int or value < minimum:
+        raise ValueError(f"expected {name} of {minimum} or more, got {value!r}")

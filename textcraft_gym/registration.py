@@ -1,71 +1,144 @@
-"""The table of environments. Importing the package registers them with Gymnasium and does nothing else."""
+"""The suite's environments, and how any registered environment of text is found by its id.
+
+Importing the package registers the suite's ids with Gymnasium and does nothing else. All that plays, lists or measures
+goes through ``make``, which takes any id that Gymnasium knows: the suite's, one of an imported module, or
+``my_module:My-v0``, for which ``my_module`` is imported first.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from textcraft_gym.errors import UnknownName
 
+if TYPE_CHECKING:
+    from textcraft_gym.vector import TextVectorEnv
 
-class Registered(NamedTuple):
-    """An id: where its environment is, the limit it is registered with, what its id fixes, and its agents' profile."""
+
+class Registration(NamedTuple):
+    """An id of the suite: its entry point, its limit of steps, and the arguments that the id fixes."""
 
     entry_point: str
     max_episode_steps: int
-    kwargs: dict[str, Any]
-    profile: str
+    kwargs: Mapping[str, Any] = {}
 
 
-TABLE: dict[str, Registered] = {
-    "TextCraft-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}, "textcraft"),
-    "TextCraftTags-v0": Registered("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}, "textcraft"),
-    "ALFWorld-v0": Registered("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50, {}, "alfworld"),
-    "WebShopLite-v0": Registered("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100, {}, "webshop"),
-    "MineTechTree-v0": Registered("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200, {}, "minetechtree"),
+SUITE: Mapping[str, Registration] = {
+    "TextCraft-v0": Registration("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}),
+    "TextCraftTags-v0": Registration("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}),
+    "ALFWorld-v0": Registration("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50),
+    "WebShopLite-v0": Registration("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100),
+    "MineTechTree-v0": Registration("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200),
+    "MineDojo-v0": Registration("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200),
 }
 
-EXTERNAL: dict[str, Registered] = {
-    "MineDojo-v0": Registered("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200, {}, "minetechtree"),
-}
-"""Ids that need a simulator which does not come with this package; all of ``TABLE`` can be played anywhere."""
+BUNDLED = tuple(env_id for env_id in SUITE if env_id != "MineDojo-v0")
+"""Ids that this package plays by itself; MineDojo-v0 needs a simulator that does not come with it."""
 
 
-def make(id: str, **arguments: Any) -> gym.Env[str, str]:
-    """Make an environment of the table, without a step limit, for callers whose arguments come from outside.
+def register_suite() -> None:
+    """Register every id of the suite with Gymnasium."""
+    for env_id, (entry_point, max_episode_steps, kwargs) in SUITE.items():
+        gym.register(
+            env_id,
+            entry_point=entry_point,
+            vector_entry_point=partial(_vector_env, env_id),
+            max_episode_steps=max_episode_steps,
+            kwargs=dict(kwargs),
+        )
 
-    Raises:
-        UnknownName: For an id that is not in the table, or an argument that its environment does not take.
-    """
-    known = _parameters(id)
-    for argument in arguments:
-        if argument not in known:
-            raise UnknownName(f"argument of {id}", argument, list(known))
-    return gym.make(id, max_episode_steps=-1, **arguments)
 
-
-def default_split(id: str) -> str:
-    """Return the split that an environment of the table plays where none is named.
+def find_spec(env_id: str) -> EnvSpec:
+    """Return Gymnasium's spec of an id, ``My-v0`` or ``my_module:My-v0``.
 
     Raises:
-        UnknownName: For an id that is not in the table.
+        UnknownName: If there is no such module, or no such id is registered.
     """
-    split: str = _parameters(id)["split"].default
-    return split
+    module, colon, name = env_id.rpartition(":")
+    if colon:
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            if not module or error.name is None or not f"{module}.".startswith(f"{error.name}."):
+                raise  # the module is there, and what it imports is not
+            raise UnknownName("module of an environment", module, []) from error
+    if name not in gym.registry:
+        known = [*SUITE, *(one for one in gym.registry if one not in SUITE)] if colon else list(SUITE)
+        raise UnknownName("environment", name, known)
+    return gym.registry[name]
 
 
-def _parameters(id: str) -> Mapping[str, inspect.Parameter]:
-    if id not in TABLE:
-        raise UnknownName("environment", id, list(TABLE))
-    module, _, name = TABLE[id].entry_point.partition(":")
-    return inspect.signature(getattr(import_module(module), name)).parameters
+def make(env_id: str, **arguments: Any) -> gym.Env[str, str]:
+    """Make any registered environment of text, without a step limit, for callers whose arguments come from outside.
+
+    Raises:
+        UnknownName: For an id that is not registered, or an argument that its environment does not take.
+        ValueError: For an environment whose observations and actions are no text.
+    """
+    spec = find_spec(env_id)
+    known = parameters(spec)
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        for argument in arguments:
+            if argument not in known:
+                raise UnknownName(f"argument of {env_id}", argument, list(known))
+    env: gym.Env[str, str] = gym.make(spec.id, max_episode_steps=-1, **arguments)
+    for space in (env.observation_space, env.action_space):
+        if not isinstance(space, gym.spaces.Text):
+            raise ValueError(f"expected an environment of text, but {env_id} has a space of {type(space).__name__}")
+    return env
 
 
-def register_all() -> None:
-    """Register every id of the tables."""
-    for id, (entry_point, max_episode_steps, kwargs, _) in {**TABLE, **EXTERNAL}.items():
-        gym.register(id, entry_point=entry_point, max_episode_steps=max_episode_steps, kwargs=kwargs)
+def default_split(env_id: str) -> str | None:
+    """Return the split that an environment plays where none is named; None if it has no splits.
+
+    Raises:
+        UnknownName: For an id that is not registered.
+    """
+    spec = find_spec(env_id)
+    declared = parameters(spec).get("split")
+    split = spec.kwargs.get("split", declared.default if declared else None)
+    return split if isinstance(split, str) else None
+
+
+def game_profile(env_id: str) -> str:
+    """Return the name of the profile by which agents read an environment's game: its class attribute ``game_profile``.
+
+    Raises:
+        UnknownName: For an id that is not registered.
+    """
+    name: str = getattr(_creator(find_spec(env_id)), "game_profile", "default")
+    return name
+
+
+def summary(env_id: str) -> str:
+    """Return the first line of an environment's manual.
+
+    Raises:
+        UnknownName: For an id that is not registered.
+    """
+    return (inspect.getdoc(_creator(find_spec(env_id))) or "").partition("\n")[0]
+
+
+def _creator(spec: EnvSpec) -> Callable[..., Any]:
+    if spec.entry_point is None:
+        raise ValueError(f"{spec.id} is registered without an entry point of single environments")
+    return load_env_creator(spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
+
+
+def parameters(spec: EnvSpec) -> Mapping[str, inspect.Parameter]:
+    """Return the arguments of ``gym.make`` that an environment takes, by name."""
+    return inspect.signature(_creator(spec)).parameters
+
+
+def _vector_env(env_id: str, num_envs: int = 1, **arguments: Any) -> TextVectorEnv:
+    """Make the vector that ``gym.make_vec(id, n)`` gives; imported late, since few need it."""
+    from textcraft_gym.vector import TextVectorEnv
+
+    return TextVectorEnv(env_id, num_envs, **arguments)

@@ -1,18 +1,24 @@
-"""The tasks of an environment, and splits of one's own."""
+"""Tasks of an environment, and splits of one's own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import gymnasium as gym
+
 from textcraft_gym.recipes import RecipeBook, splits
 from textcraft_gym.recipes.splits import Leakage, Splits, leakage, write_splits
-from textcraft_gym.registration import make
+from textcraft_gym.registration import default_split, make
+
+UNGROUPED = "all"
+"""The group of tasks that form no groups, and in tables the row of all tasks together."""
 
 
 class Task(Protocol):
-    """What every game's tasks have."""
+    """A task of one of the suite's environments. Of a foreign environment's tasks only the ``id`` is needed."""
 
     @property
     def id(self) -> str:
@@ -20,33 +26,59 @@ class Task(Protocol):
 
     @property
     def group(self) -> str:
-        """The words under which its results stand in tables; ``all`` where a game's tasks form no groups."""
+        """The group under which its results stand in tables; ``all`` where a game's tasks form no groups."""
 
     @property
     def depth(self) -> int:
-        """How hard the task is, by the measure of its game."""
+        """Difficulty, by the measure of its game."""
 
     @property
     def optimal_length(self) -> int:
-        """The fewest actions that solve it."""
+        """Fewest actions that solve it."""
 
     @property
     def content(self) -> str:
-        """All that is to be done and with what, in words; equal ones are one task, whatever its id or its split."""
+        """The goal and everything it involves, as text; tasks with equal content are one, whatever id or split."""
 
 
-def tasks(env_id: str, split: str = "all", **env_args: Any) -> tuple[Task, ...]:
+def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task, ...]:
     """Return the tasks of a split of an environment, made with ``gym.make(env_id, split=split, **env_args)``.
+
+    Args:
+        env_id: An id, or ``my_module:My-v0``.
+        split: The split, by default ``all`` where there are splits.
+        env_args: Further arguments of ``gym.make``.
 
     Raises:
         UnknownName: For an environment, a split or an argument that does not exist.
+        ValueError: For an environment without tasks.
     """
-    found: tuple[Task, ...] = make(env_id, split=split, **env_args).get_wrapper_attr("tasks")
+    if split is None and default_split(env_id) is not None:
+        split = "all"
+    with closing(make(env_id, **env_args, **({} if split is None else {"split": split}))) as env:
+        found = tasks_of(env)
+    if found is None:
+        raise ValueError(f"{env_id} has no list of tasks: its episodes differ by their seeds")
     return found
 
 
+def tasks_of(env: gym.Env[str, str]) -> tuple[Task, ...] | None:
+    """Return the tasks of an environment, None if it lists none."""
+    return tuple(env.get_wrapper_attr("tasks")) if env.has_wrapper_attr("tasks") else None
+
+
+def describe_task(task: Task) -> dict[str, Any]:
+    """Return what records say of a task; a foreign environment's may have no more than an ``id``."""
+    return {
+        "task": task.id,
+        "group": getattr(task, "group", UNGROUPED),
+        "depth": getattr(task, "depth", 0),
+        "optimal_length": getattr(task, "optimal_length", None),
+    }
+
+
 class MadeSplits(NamedTuple):
-    """Task ids by split, what train gives away of test, and the depth of every task."""
+    """Task ids by split, the overlap of train and test, and the depth of every task."""
 
     splits: Splits
     leakage: Leakage
@@ -67,7 +99,7 @@ def make_splits(
     Args:
         env_id: ``TextCraft-v0`` or ``TextCraftTags-v0``.
         fractions: Of train, dev and test; they add up to 1.
-        seed: Which division.
+        seed: Draws the division.
         compositional: Keep every craftable intermediate of a test tree out of train's goals.
         out: A file of JSON lines to write; ``gym.make(env_id, split=f"{out}:train")`` then plays it.
         recipes: Recipes other than the bundled ones, as for ``gym.make``.

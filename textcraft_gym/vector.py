@@ -1,4 +1,4 @@
-"""Many games stepped in one call."""
+"""Many games in one vector environment."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.errors import at_least
+from textcraft_gym.registration import find_spec, make
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Step = tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, dict[str, Any]]
-_NUMBERS = (bool, int, float)
+_NUMERIC = (bool, int, float)
 
 
 class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, Any]]):
-    """Plays n environments of one id, as ``gym.make_vec(id, n, "sync")`` does, in less time.
+    """Environments of one id, stepped together: ``gym.make_vec(id, n)``, faster than Gymnasium's ``sync`` vector.
 
-    Observations, rewards, ends and info are the same, and so is what happens at an end: the step after it resets that
-    environment, whatever its action. What is saved is the work of Gymnasium around each single step, which takes
-    longer than the games of TextCraft and ALFWorld themselves: they go about twice as fast where info is asked for
-    nothing more. WebShop and the tech tree, whose games take longer, gain little. It takes no wrappers, which stand
-    around single environments: ``gym.make_vec`` does.
+    Observations, rewards, ends and infos equal those of ``gym.make_vec(id, n, vectorization_mode="sync")``, and so
+    does the autoreset: the step after an end resets that environment, whatever its action. The gain is Gymnasium's
+    overhead around each single step, which is larger than a step of TextCraft or ALFWorld: these are about twice as
+    fast with plain infos. WebShop and the tech tree gain little. It takes no wrappers, since these wrap single
+    environments; the ``sync`` vector does.
 
     Args:
-        id: A registered id.
-        num_envs: How many, 1 or more.
-        max_episode_steps: After how many steps an episode is truncated; by default the limit of the id, and -1 for
-            none.
+        id: Any id of an environment of text, ``My-v0`` or ``my_module:My-v0``.
+        num_envs: Number of environments, 1 or more.
+        max_episode_steps: Steps after which an episode is truncated; by default the limit of the id, and -1 for none.
         **arguments: Those of ``gym.make``.
 
     Raises:
@@ -40,12 +40,12 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
     """
 
     def __init__(self, id: str, num_envs: int, *, max_episode_steps: int | None = None, **arguments: Any) -> None:
-        if type(num_envs) is not int or num_envs < 1:
-            raise ValueError(f"expected num_envs of 1 or more, got {num_envs!r}")
+        at_least("num_envs", num_envs, 1)
         self.envs = [make(id, **arguments).unwrapped for _ in range(num_envs)]
-        self.max_episode_steps = TABLE[id].max_episode_steps if max_episode_steps is None else max_episode_steps
-        if type(self.max_episode_steps) is not int or (self.max_episode_steps < 1 and self.max_episode_steps != -1):
+        limit = find_spec(id).max_episode_steps if max_episode_steps is None else max_episode_steps
+        if limit is not None and (type(limit) is not int or (limit < 1 and limit != -1)):
             raise ValueError(f"expected max_episode_steps of 1 or more, or -1 for none, got {max_episode_steps!r}")
+        self.max_episode_steps = -1 if limit is None else limit
         self.num_envs = num_envs
         first = self.envs[0]
         self.spec = first.spec
@@ -60,7 +60,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Begin an episode in each environment.
+        """Start an episode in each environment.
 
         Args:
             seed: One for each, or the first of a series.
@@ -69,24 +69,24 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         Raises:
             ValueError: If there are more or fewer seeds than environments.
         """
-        seeds = [seed + place for place in range(self.num_envs)] if isinstance(seed, int) else seed
+        seeds = [seed + index for index in range(self.num_envs)] if isinstance(seed, int) else seed
         seeds = [None] * self.num_envs if seeds is None else list(seeds)
         if len(seeds) != self.num_envs:
             raise ValueError(f"expected {self.num_envs} seeds, got {len(seeds)}")
-        begun = [env.reset(seed=one, options=options) for env, one in zip(self.envs, seeds, strict=True)]
+        started = [env.reset(seed=own, options=options) for env, own in zip(self.envs, seeds, strict=True)]
         self._over = [False] * self.num_envs
         self._counts = [0] * self.num_envs
-        return tuple([observation for observation, _ in begun]), _gathered([info for _, info in begun])
+        return tuple([observation for observation, _ in started]), _gathered([info for _, info in started])
 
     def step(self, actions: Sequence[str]) -> Step:
-        """Play an action in each environment, or begin an episode where the last one is over.
+        """Play an action in each environment, or start the next episode where the last one is over.
 
         Raises:
             ResetNeeded: Before the first ``reset``.
             ValueError: If there are more or fewer actions than environments.
         """
         if self._counts is None:
-            raise ResetNeeded("no episode was begun: call reset() before step()")
+            raise ResetNeeded("no episode was started: call reset() before step()")
         if len(actions) != self.num_envs:
             raise ValueError(f"expected {self.num_envs} actions, got {len(actions)}")
         observations: list[str] = []
@@ -95,17 +95,17 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         truncations: list[bool] = []
         infos: list[dict[str, Any]] = []
         counts, limit = self._counts, self.max_episode_steps
-        for place, (env, action, over) in enumerate(zip(self.envs, actions, self._over, strict=True)):
+        for index, (env, action, over) in enumerate(zip(self.envs, actions, self._over, strict=True)):
             if over:
                 observation, info = env.reset()
                 terminated = truncated = False
-                counts[place] = 0
+                counts[index] = 0
             else:
                 observation, reward, terminated, truncated, info = env.step(action)
-                counts[place] += 1
-                truncated = truncated or counts[place] == limit
+                counts[index] += 1
+                truncated = truncated or counts[index] == limit
                 if reward:
-                    rewards[place] = reward
+                    rewards[index] = reward
             observations.append(observation)
             terminations.append(terminated)
             truncations.append(truncated)
@@ -116,7 +116,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
         """Return what each environment's method of this name returns, or its attribute."""
         found = [getattr(env, name) for env in self.envs]
-        return tuple([one(*arguments) if callable(one) else one for one in found])
+        return tuple([attribute(*arguments) if callable(attribute) else attribute for attribute in found])
 
     def close_extras(self, **_: Any) -> None:
         """Close each environment."""
@@ -125,14 +125,14 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
 
 
 def _gathered(infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what each environment tells, in the form of Gymnasium's vectors: an array and who tells, for each key."""
+    """Return the infos in the form of Gymnasium's vectors: for each key an array, and a mask of those that have it."""
     gathered: dict[str, Any] = {}
     for key in dict.fromkeys(chain.from_iterable(infos)):
-        told = np.array([key in info for info in infos])
-        sample = infos[int(told.argmax())][key]  # the first that tells decides on the type
-        if type(sample) in _NUMBERS:
+        present = np.array([key in info for info in infos])
+        sample = infos[int(present.argmax())][key]  # the first that has the key decides the array's type
+        if type(sample) in _NUMERIC:
             gathered[key] = np.array([info.get(key, 0) for info in infos], dtype=type(sample))
         else:
             gathered[key] = np.fromiter((info.get(key) for info in infos), dtype=object, count=len(infos))
-        gathered[f"_{key}"] = told
+        gathered[f"_{key}"] = present
     return gathered

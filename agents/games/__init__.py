@@ -9,3 +9,8 @@ from textcraft_gym.agents.games.webshop.game_profile import WEBSHOP
 PROFILES = {profile.game: profile for profile in (ALFWORLD, DEFAULT, MINETECHTREE, TEXTCRAFT, WEBSHOP)}
 
 __all__ = ["ALFWORLD", "DEFAULT", "MINETECHTREE", "PROFILES", "TEXTCRAFT", "WEBSHOP", "GameProfile"]
+
+
+def load_profile(name: str) -> GameProfile:
+    """Return the profile of a game by its name."""
+    return PROFILES[name]

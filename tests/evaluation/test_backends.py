@@ -18,30 +18,34 @@ from textcraft_gym import UnknownName, tasks
 from textcraft_gym.agents.contract.agent import ModelError
 from textcraft_gym.evaluation.backends import BACKENDS, BackendError, LoopBackend, ProcessBackend, make_backend
 from textcraft_gym.evaluation.rollouts import rollouts
-from textcraft_gym.evaluation.runner import Config, evaluate
+from textcraft_gym.evaluation.run_folder import read_config
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
-ADAPT = Config("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
+ADAPT = RunSpec("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
 DEV = [task.id for task in tasks("TextCraft-v0", "dev")]
 
 
-def mortal(folder: Path, times: int) -> Config:
+def mortal(folder: Path, times: int) -> RunSpec:
     """A run of eight tasks, of which the third is deadly."""
     args = {"folder": str(folder), "task": DEV[2], "times": times}
-    return Config("TextCraft-v0", "dev", "tests.evaluation.mortal:Mortal", agent_args=args, limit=8)
+    return RunSpec("TextCraft-v0", "dev", "tests.evaluation.mortal:Mortal", agent_args=args, limit=8)
 
 
 def test_process__comes_to_the_same_as_the_loop_and_writes_one_line_a_task(tmp_path: Path):
     here = evaluate(ADAPT, tmp_path / "here")
-    assert evaluate(ADAPT, tmp_path / "beside", workers=2, backend="process") == here
+    assert evaluate(replace(ADAPT, workers=2, backend="process"), tmp_path / "beside") == here
     assert sorted(line["task"] for line in lines(tmp_path / "beside")) == sorted(record["task"] for record in here)
-    assert (tmp_path / "beside" / "config.json").read_text() == (tmp_path / "here" / "config.json").read_text()
+    configs = [read_config(tmp_path / name) for name in ("beside", "here")]
+    beside, alone = ({key: config[key] for key in config if key not in ("started", "finished")} for config in configs)
+    assert beside == alone
 
 
 def test_process__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Path):
     expected = evaluate(mortal(tmp_path, 0), tmp_path / "unharmed")
     config = mortal(tmp_path, 2)
     agent = Mortal(**config.agent_args)
-    records = evaluate(config, tmp_path / "harmed", workers=2, backend="process")
+    records = evaluate(replace(config, workers=2, backend="process"), tmp_path / "harmed")
     assert agent.deaths == 2
     assert records == expected
     assert len(lines(tmp_path / "harmed")) == 8
@@ -49,7 +53,7 @@ def test_process__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path
 
 def test_process__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Path):
     config = mortal(tmp_path, 1000)
-    records = evaluate(config, tmp_path / "run", workers=2, backend="process")
+    records = evaluate(replace(config, workers=2, backend="process"), tmp_path / "run")
     assert Mortal(**config.agent_args).deaths == 3
     assert [bool(record["error"]) for record in records] == [place == 2 for place in range(8)]
     assert records[2]["error"] == "3 workers died of it, the last with exit code -9"
@@ -58,13 +62,13 @@ def test_process__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Pat
 
 def test_process__shares_a_cassette_among_its_workers(tmp_path: Path):
     tape = tmp_path / "tape.sqlite"
-    recorded = evaluate(ADAPT, tmp_path / "one", workers=2, backend="process", cassette=tape)
-    assert evaluate(ADAPT, tmp_path / "two", cassette=tape, replay_only=True) == recorded
+    recorded = evaluate(replace(ADAPT, workers=2, backend="process", cassette=tape), tmp_path / "one")
+    assert evaluate(replace(ADAPT, cassette=tape, replay_only=True), tmp_path / "two") == recorded
 
 
 def test_process__makes_an_error_of_what_cannot_be_sent(tmp_path: Path):
-    config = Config("TextCraft-v0", "dev", "unsendable", limit=2)
-    records = evaluate(config, tmp_path, agent=Unsendable(), backend="process")
+    config = RunSpec("TextCraft-v0", "dev", "unsendable", limit=2)
+    records = evaluate(replace(config, agent=Unsendable(), backend="process"), tmp_path)
     assert all(record["error"].startswith("it cannot be sent: ") for record in records)
 
 
@@ -78,7 +82,7 @@ def test_process__makes_an_error_of_what_cannot_be_sent(tmp_path: Path):
 )
 def test_process__says_why_workers_cannot_begin_before_there_is_a_folder(tmp_path: Path, agent, message: str):
     with pytest.raises(BackendError, match=message):
-        evaluate(Config("TextCraft-v0", "dev", "mine", limit=2), tmp_path / "run", agent=agent, backend="process")
+        evaluate(RunSpec("TextCraft-v0", "dev", limit=2, agent=agent, backend="process"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -87,15 +91,16 @@ def test_process__passes_on_that_a_model_cannot_be_had(tmp_path: Path):
     with pytest.raises(ModelError, match="span of 1 or more"):
         evaluate(config, tmp_path / "run")
     with pytest.raises(BackendError, match=r"ModelError: .*span of 1 or more"):
-        evaluate(config, tmp_path / "run", workers=2, backend="process")
+        evaluate(replace(config, workers=2, backend="process"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_process__tells_a_script_to_keep_what_it_does_to_itself(tmp_path: Path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from textcraft_gym.evaluation.rollouts import rollouts\n"
-        "print(list(rollouts('TextCraft-v0', 'expert', [(None, 0)], backend='process')))\n"
+        "from textcraft_gym import RunSpec, rollouts\n"
+        "spec = RunSpec('TextCraft-v0', agent='expert', backend='process')\n"
+        "print(list(rollouts(spec, [(None, 0)])))\n"
     )
     result = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert result.returncode == 1
@@ -113,12 +118,13 @@ def is_alive(process: int) -> bool:
 def test_process__leaves_a_killed_run_ready_to_go_on_anywhere_and_no_worker_behind(tmp_path: Path):
     present = tmp_path / "present"
     present.mkdir()
-    config = Config(
+    config = RunSpec(
         "TextCraft-v0", "dev", "tests.evaluation.mortal:Present", agent_args={"folder": str(present)}, limit=8
     )
+    beside = replace(config, workers=2, backend="process")
     code = (
         "import sys, time; from textcraft_gym.evaluation.runner import *;"
-        f"evaluate({config!r}, sys.argv[1], workers=2, backend='process', on_episode=lambda record: time.sleep(0.1))"
+        f"evaluate({beside!r}, sys.argv[1], on_episode=lambda record: time.sleep(0.1))"
     )
     before = kill_after_three(tmp_path / "killed", code)
     assert 3 <= before < 8
@@ -137,25 +143,25 @@ class Repeating(LoopBackend):
     """Yields every episode twice."""
 
     @contextmanager
-    def open(self, setup, workers):
-        with super().open(setup, workers) as play:
+    def open(self, spec):
+        with super().open(spec) as play:
             yield lambda jobs: (episode for episode in play(jobs) for _ in range(2))
 
 
 class Unwilling:
-    def open(self, setup, workers):
+    def open(self, spec):
         raise BackendError("not today")
 
 
 def test_evaluate__writes_no_task_twice_whatever_a_backend_does(tmp_path: Path):
-    assert len(evaluate(ADAPT, tmp_path, backend=Repeating())) == len(lines(tmp_path)) == 8
+    assert len(evaluate(replace(ADAPT, backend=Repeating()), tmp_path)) == len(lines(tmp_path)) == 8
 
 
 def test_evaluate__opens_no_backend_when_nothing_is_left_to_play(tmp_path: Path):
     with pytest.raises(BackendError, match="not today"):
-        evaluate(ADAPT, tmp_path, backend=Unwilling())
+        evaluate(replace(ADAPT, backend=Unwilling()), tmp_path)
     records = evaluate(ADAPT, tmp_path)
-    assert evaluate(ADAPT, tmp_path, backend=Unwilling()) == json.loads(json.dumps(records))
+    assert evaluate(replace(ADAPT, backend=Unwilling()), tmp_path) == json.loads(json.dumps(records))
 
 
 @pytest.mark.parametrize("name", ["threads", "ray:", "process:2", ""])
@@ -171,21 +177,22 @@ def test_make_backend__names_the_backends_there_are(name: str):
 def test_rollouts__go_on_as_long_as_one_asks(backend: str):
     jobs = ((None, seed) for seed in count())
     with_model = {"model": "simulated:span=4", "workers": 2, "max_steps": 30}
-    endless = rollouts("TextCraft-v0", "react", jobs, split="test", backend=backend, **with_model)
+    endless = rollouts(RunSpec("TextCraft-v0", agent="react", split="test", backend=backend, **with_model), jobs)
     found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
     endless.close()
     assert len({episode.seed for episode in found}) == 6
-    again = rollouts("TextCraft-v0", "react", [(one.task, one.seed) for one in found], **with_model)
+    again = rollouts(RunSpec("TextCraft-v0", agent="react", **with_model), [(one.task, one.seed) for one in found])
     assert sorted(again, key=lambda episode: episode.seed) == found
     assert all(episode.calls["executor"] > 0 for episode in found)
 
 
 def test_rollouts__takes_an_agent_its_arguments_and_a_backend_of_ones_own():
     (episode,) = rollouts(
-        "TextCraft-v0", "random", [(DEV[0], 3)], max_steps=4, env_args={"distractors": 0}, backend=ProcessBackend()
+        RunSpec("TextCraft-v0", agent="random", max_steps=4, env_args={"distractors": 0}, backend=ProcessBackend()),
+        [(DEV[0], 3)],
     )
     assert (episode.task, episode.seed, episode.steps, episode.stop_reason) == (DEV[0], 3, 4, "max_steps")
     with pytest.raises(ValueError, match="workers of 1 or more"):
-        next(rollouts("TextCraft-v0", "expert", [(None, 0)], workers=0))
+        next(rollouts(RunSpec("TextCraft-v0", agent="expert", workers=0), [(None, 0)]))
     with pytest.raises(UnknownName, match="exprt"):
-        next(rollouts("TextCraft-v0", "exprt", [(None, 0)]))
+        next(rollouts(RunSpec("TextCraft-v0", agent="exprt"), [(None, 0)]))

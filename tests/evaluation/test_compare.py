@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from textcraft_gym.cli import app
 from textcraft_gym.evaluation.compare import compare, mcnemar_p_value, paired_interval
-from textcraft_gym.evaluation.runner import Config, evaluate
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
 
 @given(st.integers(0, 80), st.integers(0, 80))
@@ -76,7 +77,7 @@ def test_compare__of_nothing_has_no_difference():
 
 def test_compare__is_a_command(tmp_path: Path):
     for agent in ("random", "expert"):
-        evaluate(Config("TextCraft-v0", "test", agent, limit=8, max_steps=30), tmp_path / agent)
+        evaluate(RunSpec("TextCraft-v0", "test", agent, limit=8, max_steps=30), tmp_path / agent)
     arguments = ["compare", str(tmp_path / "random"), str(tmp_path / "expert")]
     result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120"}, catch_exceptions=False)
     words = " ".join(result.output.split())

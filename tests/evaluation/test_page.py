@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 from collections import Counter
-from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from typing import Any
 import pytest
 
 from textcraft_gym.evaluation.page import html_page
-from textcraft_gym.evaluation.runner import Config, evaluate
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
 HOSTILE = (
     "</script></details><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>{{7*7}}"
@@ -44,7 +44,7 @@ def record(task: str = "goal", **more) -> dict:
 
 
 def config(**more) -> dict:
-    return {**asdict(Config("TextCraft-v0", "test", "react")), "env_sha256": "0123456789abcdef", **more}
+    return {**RunSpec("TextCraft-v0", "test", "react").described(), "env_sha256": "0123456789abcdef", **more}
 
 
 def broken(whole: dict, message: str = "ModelError: no answer") -> dict:
@@ -87,7 +87,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict]]
     """Two hundred episodes of two agents, two of which broke."""
     folder = tmp_path_factory.mktemp("runs")
     runs = {
-        agent: evaluate(Config("TextCraft-v0", "test", agent, model="simulated:span=3", limit=100), folder / agent)
+        agent: evaluate(RunSpec("TextCraft-v0", "test", agent, model="simulated:span=3", limit=100), folder / agent)
         for agent in ("adapt", "reflexion")
     }
     return {run: [*map(broken, records[:1]), *records[1:]] for run, records in runs.items()}

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from itertools import count, islice
 from pathlib import Path
@@ -17,7 +18,8 @@ from tests.evaluation.test_backends import ADAPT, DEV, mortal
 from tests.evaluation.test_runner import lines
 from textcraft_gym.evaluation.backends import BackendError, RayBackend
 from textcraft_gym.evaluation.rollouts import rollouts
-from textcraft_gym.evaluation.runner import Config, evaluate
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make test-ray", exc_type=ImportError)
 cluster_utils = import_module("ray.cluster_utils")
@@ -46,9 +48,9 @@ def cluster() -> Iterator[cluster_utils.Cluster]:
     made.shutdown()
 
 
-def wandering(folder: Path, **args: object) -> Config:
+def wandering(folder: Path, **args: object) -> RunSpec:
     agent = "tests.evaluation.mortal:Wanderer"
-    return Config("TextCraft-v0", "dev", agent, agent_args={"folder": str(folder), **args}, limit=60)
+    return RunSpec("TextCraft-v0", "dev", agent, agent_args={"folder": str(folder), **args}, limit=60)
 
 
 def tasks_by_node(folder: Path) -> dict[str, list[str]]:
@@ -57,19 +59,19 @@ def tasks_by_node(folder: Path) -> dict[str, list[str]]:
 
 def test_ray__comes_to_the_same_as_the_loop_on_every_node_of_a_cluster(tmp_path: Path, cluster):
     backend = RayBackend(cluster.address)
-    evaluate(wandering(tmp_path, machines=2), tmp_path / "run", workers=2, backend=backend)
+    evaluate(replace(wandering(tmp_path, machines=2), workers=2, backend=backend), tmp_path / "run")
     played = tasks_by_node(tmp_path)
     assert set(played) == {node.node_id for node in cluster.list_all_nodes()}
     assert sorted(task for tasks in played.values() for task in tasks) == DEV[:60]
     assert not ray.is_initialized()
     here = evaluate(ADAPT, tmp_path / "here")
-    assert evaluate(ADAPT, tmp_path / "there", workers=2, backend=backend) == here
+    assert evaluate(replace(ADAPT, workers=2, backend=backend), tmp_path / "there") == here
 
 
 def test_ray__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Path, cluster):
     expected = evaluate(mortal(tmp_path, 0), tmp_path / "unharmed")
     config = mortal(tmp_path, 2)
-    records = evaluate(config, tmp_path / "harmed", workers=2, backend=RayBackend(cluster.address))
+    records = evaluate(replace(config, workers=2, backend=RayBackend(cluster.address)), tmp_path / "harmed")
     assert Mortal(**config.agent_args).deaths == 2
     assert records == expected
     assert len(lines(tmp_path / "harmed")) == 8
@@ -77,7 +79,7 @@ def test_ray__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Pa
 
 def test_ray__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Path, cluster):
     config = mortal(tmp_path, 1000)
-    records = evaluate(config, tmp_path / "run", workers=2, backend=RayBackend(cluster.address))
+    records = evaluate(replace(config, workers=2, backend=RayBackend(cluster.address)), tmp_path / "run")
     assert Mortal(**config.agent_args).deaths in (3, 6)  # in a batch with others, it is tried alone again
     assert [bool(record["error"]) for record in records] == [place == 2 for place in range(8)]
     assert records[2]["error"].startswith("3 workers died of it: ")
@@ -94,10 +96,8 @@ def test_ray__loses_and_doubles_nothing_when_a_node_dies_in_the_middle(tmp_path:
             written_before.append(len(lines(tmp_path / "run")))
 
     records = evaluate(
-        wandering(tmp_path, machines=3, doomed=doomed.node_id),
+        replace(wandering(tmp_path, machines=3, doomed=doomed.node_id), workers=3, backend=RayBackend(cluster.address)),
         tmp_path / "run",
-        workers=3,
-        backend=RayBackend(cluster.address),
         on_episode=kill_in_the_middle,
     )
     played = tasks_by_node(tmp_path)
@@ -113,25 +113,29 @@ def test_ray__joins_the_cluster_that_the_process_is_connected_to(cluster):
     ray.init(address=cluster.address, log_to_driver=False)
     try:
         jobs = ((None, seed) for seed in count())
-        endless = rollouts("TextCraft-v0", "react", jobs, model="simulated:span=4", workers=2, backend="ray")
+        endless = rollouts(
+            RunSpec("TextCraft-v0", agent="react", model="simulated:span=4", workers=2, backend="ray"), jobs
+        )
         found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
         endless.close()
         assert ray.is_initialized()
     finally:
         ray.shutdown()
-    again = rollouts("TextCraft-v0", "react", [(one.task, one.seed) for one in found], model="simulated:span=4")
+    again = rollouts(
+        RunSpec("TextCraft-v0", agent="react", model="simulated:span=4"), [(one.task, one.seed) for one in found]
+    )
     assert list(again) == found
 
 
 def test_ray__makes_an_error_of_what_cannot_be_sent_and_says_why_workers_cannot_begin(tmp_path: Path, cluster):
     backend = RayBackend(cluster.address)
-    config = Config("TextCraft-v0", "dev", "unsendable", limit=2)
-    records = evaluate(config, tmp_path / "run", agent=Unsendable(), backend=backend)
+    config = RunSpec("TextCraft-v0", "dev", "unsendable", limit=2)
+    records = evaluate(replace(config, agent=Unsendable(), backend=backend), tmp_path / "run")
     assert all(record["error"].startswith("it cannot be sent: ") for record in records)
     with pytest.raises(BackendError, match="span of 1 or more"):
-        list(rollouts("TextCraft-v0", "react", [(None, 0)], model="simulated:span=0", backend=backend))
+        list(rollouts(RunSpec("TextCraft-v0", agent="react", model="simulated:span=0", backend=backend), [(None, 0)]))
     with pytest.raises(BackendError, match="share no cassette"):
-        evaluate(ADAPT, tmp_path / "taped", cassette=tmp_path / "tape.sqlite", backend=backend)
+        evaluate(replace(ADAPT, cassette=tmp_path / "tape.sqlite", backend=backend), tmp_path / "taped")
     assert not (tmp_path / "taped").exists()
 
 

@@ -16,9 +16,11 @@ from textcraft_gym.agents.contract.agent import Completion, ModelError, Play, Ro
 from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError
-from textcraft_gym.evaluation.runner import Config, evaluate, read_config, read_records
+from textcraft_gym.evaluation.run_folder import read_config, read_records
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
-TEN = Config("TextCraft-v0", "test", "random", limit=10, max_steps=15)
+TEN = RunSpec("TextCraft-v0", "test", "random", limit=10, max_steps=15)
 
 
 class Idle:
@@ -34,7 +36,7 @@ def lines(folder: Path) -> list[dict]:
 
 
 def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
-    records = evaluate(Config("TextCraft-v0", "test", "expert", limit=6), tmp_path / "run")
+    records = evaluate(RunSpec("TextCraft-v0", "test", "expert", limit=6), tmp_path / "run")
     folder = tmp_path / "run"
     assert lines(folder) == json.loads(json.dumps(records)) == read_records(folder)
     assert [r["task"] for r in records] == sorted(r["task"] for r in records)
@@ -47,7 +49,7 @@ def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
 
 
 def test_evaluate__records_every_action_as_it_was_played(tmp_path: Path):
-    (record,) = evaluate(Config("TextCraft-v0", "test", "expert", limit=1), tmp_path)
+    (record,) = evaluate(RunSpec("TextCraft-v0", "test", "expert", limit=1), tmp_path)
     assert record["transcript"][0][0] is None
     assert record["transcript"][0][1].startswith("Crafting commands:")
     assert len(record["transcript"]) == record["steps"] + 1
@@ -56,13 +58,13 @@ def test_evaluate__records_every_action_as_it_was_played(tmp_path: Path):
 
 
 def test_evaluate__lifts_the_registered_limit_only_as_far_as_asked(tmp_path: Path):
-    (long,) = evaluate(Config("TextCraft-v0", "test", "idle", limit=1, max_steps=150), tmp_path / "long", agent=Idle())
-    (usual,) = evaluate(Config("TextCraft-v0", "test", "idle", limit=1), tmp_path / "usual", agent=Idle())
+    (long,) = evaluate(RunSpec("TextCraft-v0", "test", limit=1, max_steps=150, agent=Idle()), tmp_path / "long")
+    (usual,) = evaluate(RunSpec("TextCraft-v0", "test", limit=1, agent=Idle()), tmp_path / "usual")
     assert (long["steps"], long["stop_reason"]) == (150, "max_steps")
     assert (usual["steps"], usual["stop_reason"]) == (100, "max_steps")
     assert read_config(tmp_path / "long")["max_steps"] == 150
     assert read_config(tmp_path / "usual")["max_steps"] == 100
-    evaluate(Config("TextCraft-v0", "test", "react", limit=1), tmp_path / "react")
+    evaluate(RunSpec("TextCraft-v0", "test", "react", limit=1), tmp_path / "react")
     assert read_config(tmp_path / "react")["max_steps"] == 1000
 
 
@@ -104,46 +106,47 @@ def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
 
 def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: Path):
     """The cassette keeps what was paid for: the second run asks only what the first had not been answered."""
-    config = Config("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
+    config = RunSpec("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
+    tape = str(tmp_path / "tape.sqlite")
+    spec = replace(config, workers=4, cassette=tape)
     code = (
         "import sys, time; from textcraft_gym.evaluation.runner import *;"
-        f"evaluate({config!r}, sys.argv[1], workers=4, cassette=sys.argv[2], on_episode=lambda record: time.sleep(0.1))"
+        f"evaluate({spec!r}, sys.argv[1], on_episode=lambda record: time.sleep(0.1))"
     )
-    tape = tmp_path / "tape.sqlite"
-    before = kill_after_three(tmp_path / "killed", code, tape)
+    before = kill_after_three(tmp_path / "killed", code)
     assert 3 <= before < 8
     new = []
-    went_on = evaluate(config, tmp_path / "killed", workers=4, cassette=tape, on_episode=new.append)
+    went_on = evaluate(replace(config, workers=4, cassette=tape), tmp_path / "killed", on_episode=new.append)
     assert len(new) == 8 - before
     assert went_on == json.loads(json.dumps(evaluate(config, tmp_path / "whole")))
 
 
 def test_evaluate__replays_a_run_from_its_cassette(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "reflexion", model="simulated:span=3", limit=4)
+    config = RunSpec("TextCraft-v0", "test", "reflexion", model="simulated:span=3", limit=4)
     tape = tmp_path / "tape.sqlite"
-    recorded = evaluate(config, tmp_path / "one", cassette=tape)
-    assert evaluate(config, tmp_path / "two", cassette=tape, replay_only=True, workers=2) == recorded
-    other = Config("TextCraft-v0", "test", "react", model="simulated:span=3", seed=1, limit=4)
-    broken = evaluate(other, tmp_path / "three", cassette=tape, replay_only=True)
+    recorded = evaluate(replace(config, cassette=tape), tmp_path / "one")
+    assert evaluate(replace(config, cassette=tape, replay_only=True, workers=2), tmp_path / "two") == recorded
+    other = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=3", seed=1, limit=4)
+    broken = evaluate(replace(other, cassette=tape, replay_only=True), tmp_path / "three")
     assert all("holds no answer" in record["error"] for record in broken)
 
 
 def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "try_again", model="simulated:span=4", limit=12)
-    assert evaluate(config, tmp_path / "one") == evaluate(config, tmp_path / "five", workers=5)
+    config = RunSpec("TextCraft-v0", "test", "try_again", model="simulated:span=4", limit=12)
+    assert evaluate(config, tmp_path / "one") == evaluate(replace(config, workers=5), tmp_path / "five")
     assert json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
     with pytest.raises(ValueError, match="workers of 1 or more"):
-        evaluate(config, tmp_path / "none", workers=0)
+        evaluate(replace(config, workers=0), tmp_path / "none")
 
 
 def test_evaluate__asks_planner_and_executor_of_different_models(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "adapt", model="simulated:span=3", planner="simulated:span=1", limit=20)
+    config = RunSpec("TextCraft-v0", "test", "adapt", model="simulated:span=3", planner="simulated:span=1", limit=20)
     poor, good = evaluate(config, tmp_path / "poor"), evaluate(replace(config, planner=None), tmp_path / "good")
     assert sum(record["won"] for record in poor) < sum(record["won"] for record in good)
 
 
 def test_evaluate__keeps_no_key_in_the_run_folder(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "expert", model="openai:m,api_key=secret,timeout=5", limit=1)
+    config = RunSpec("TextCraft-v0", "test", "expert", model="openai:m,api_key=secret,timeout=5", limit=1)
     evaluate(config, tmp_path)
     evaluate(config, tmp_path)
     assert "secret" not in "".join(file.read_text() for file in tmp_path.iterdir())
@@ -160,8 +163,8 @@ def test_evaluate__records_whole_episodes_also_of_what_broke(tmp_path: Path):
                 raise ModelError("the server is on fire")
             return Completion("think: hm", {"prompt_tokens": 7}, 0.5)
 
-    config = Config("TextCraft-v0", "test", "adapt", limit=2)
-    first, second = evaluate(config, tmp_path, model=Failing())
+    config = RunSpec("TextCraft-v0", "test", "adapt", limit=2)
+    first, second = evaluate(replace(config, model=Failing()), tmp_path)
     assert (read_config(tmp_path)["model"], read_config(tmp_path)["planner"]) == ("Failing", None)
     assert first["error"] == second["error"] == "ModelError: the server is on fire"
     assert (first["stop_reason"], first["calls"], first["tokens"], first["cost"]) == (
@@ -180,7 +183,7 @@ def test_evaluate__plays_with_prompts_of_a_folder_and_records_which(tmp_path: Pa
     prompts = tmp_path / "prompts" / "react"
     prompts.mkdir(parents=True)
     (prompts / "textcraft.txt").write_text("{situation} {task} {information}")
-    config = Config("TextCraft-v0", "test", "react", prompts=str(tmp_path / "prompts"), limit=1)
+    config = RunSpec("TextCraft-v0", "test", "react", prompts=str(tmp_path / "prompts"), limit=1)
     (record,) = evaluate(config, tmp_path / "run")
     assert record["calls"] == {"executor": 1}
     (prompts / "textcraft.txt").write_text("{situation} {task}. {information}")
@@ -193,7 +196,7 @@ def test_evaluate__plays_with_prompts_of_a_folder_and_records_which(tmp_path: Pa
 def test_evaluate__refuses_a_folder_of_another_run(tmp_path: Path):
     evaluate(TEN, tmp_path)
     with pytest.raises(RunError, match=r"max_steps: 15, now 20"):
-        evaluate(Config("TextCraft-v0", "test", "random", limit=10, max_steps=20), tmp_path)
+        evaluate(RunSpec("TextCraft-v0", "test", "random", limit=10, max_steps=20), tmp_path)
 
 
 def test_evaluate__refuses_to_go_on_with_other_recipes(tmp_path: Path):
@@ -206,7 +209,7 @@ def test_evaluate__refuses_to_go_on_with_other_recipes(tmp_path: Path):
             data = {"type": "crafting_shapeless", "ingredients": [{"item": part}], "result": result}
             (recipes / f"{name}.json").write_text(json.dumps(data))
 
-    config = Config("TextCraft-v0", "all", "expert", env_args={"recipes": str(tmp_path / "pack")})
+    config = RunSpec("TextCraft-v0", "all", "expert", env_args={"recipes": str(tmp_path / "pack")})
     write(1)
     assert len(evaluate(config, tmp_path / "run")) == 2
     write(2)
@@ -220,7 +223,7 @@ def test_read_records__leaves_out_an_unfinished_last_line(tmp_path: Path):
 
 
 def test_read_records__groups_by_depth_what_was_written_before_there_were_groups(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "expert", limit=6)
+    config = RunSpec("TextCraft-v0", "test", "expert", limit=6)
     records = evaluate(config, tmp_path)
     written = (tmp_path / "summary.json").read_text()
     old = [{key: value for key, value in record.items() if key != "group"} for record in records]
@@ -246,14 +249,14 @@ class Fragile:
 
 def test_evaluate__counts_what_broke_apart_and_plays_it_again(tmp_path: Path):
     agent = Fragile()
-    config = Config("TextCraft-v0", "dev", "fragile", limit=4)
-    records = evaluate(config, tmp_path, agent=agent)
+    config = RunSpec("TextCraft-v0", "dev", "fragile", limit=4)
+    records = evaluate(replace(config, agent=agent), tmp_path)
     assert [record.get("error") for record in records] == [None] + ["RuntimeError: a bug in the agent"] * 3
     assert "in episode" in records[1]["traceback"]
     summary = json.loads((tmp_path / "summary.json").read_text())["all"]
     assert (summary["episodes"], summary["errors"], summary["rate"]) == (1, 3, 0.0)
     agent.broken = False
-    records = evaluate(config, tmp_path, agent=agent)
+    records = evaluate(replace(config, agent=agent), tmp_path)
     assert [record.get("error") for record in records] == [None] * 4
     assert json.loads((tmp_path / "summary.json").read_text())["all"]["episodes"] == 4
     assert len(lines(tmp_path)) == 7
@@ -262,14 +265,14 @@ def test_evaluate__counts_what_broke_apart_and_plays_it_again(tmp_path: Path):
 
 def test_evaluate__names_the_agents_there_are(tmp_path: Path):
     with pytest.raises(UnknownName, match=r"unknown agent 'exprt'. Did you mean expert"):
-        evaluate(Config("TextCraft-v0", "dev", "exprt"), tmp_path / "run")
+        evaluate(RunSpec("TextCraft-v0", "dev", "exprt"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_evaluate__passes_env_args_on(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "expert", env_args={"distractors": 0}, limit=1)
+    config = RunSpec("TextCraft-v0", "test", "expert", env_args={"distractors": 0}, limit=1)
     (record,) = evaluate(config, tmp_path)
-    (other,) = evaluate(Config("TextCraft-v0", "test", "expert", limit=1), tmp_path / "other")
+    (other,) = evaluate(RunSpec("TextCraft-v0", "test", "expert", limit=1), tmp_path / "other")
     assert len(record["transcript"][0][1]) < len(other["transcript"][0][1])
 
 
@@ -292,7 +295,7 @@ def test_evaluate__makes_an_error_of_a_record_that_cannot_be_written(tmp_path: P
             yield from play.act("inventory")
             return False
 
-    records = evaluate(Config("TextCraft-v0", "dev", "odd", limit=2), tmp_path, agent=Odd())
+    records = evaluate(RunSpec("TextCraft-v0", "dev", limit=2, agent=Odd()), tmp_path)
     assert all("cannot be written" in record["error"] for record in records)
     assert lines(tmp_path) == records
 
@@ -308,16 +311,16 @@ class Falsy:
 
 
 def test_evaluate__takes_a_model_for_one_even_if_it_is_empty(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "react", limit=3)
+    config = RunSpec("TextCraft-v0", "test", "react", limit=3)
     for name, model in (("one", Falsy()), ("roles", {"executor": Falsy()})):
-        records = evaluate(config, tmp_path / name, model=model)
+        records = evaluate(replace(config, model=model), tmp_path / name)
         assert [(record["claimed_success"], record["won"]) for record in records] == [(True, False)] * 3
         assert read_config(tmp_path / name)["model"] == "Falsy"
 
 
 def test_evaluate__names_every_model_that_it_was_given(tmp_path: Path):
-    config = Config("TextCraft-v0", "test", "reflexion", limit=1)
-    evaluate(config, tmp_path, model={"executor": Falsy(), "reflection": SimulatedModel(3)})
+    config = RunSpec("TextCraft-v0", "test", "reflexion", limit=1)
+    evaluate(replace(config, model={"executor": Falsy(), "reflection": SimulatedModel(3)}), tmp_path)
     config_of_run = read_config(tmp_path)
     assert (config_of_run["model"], config_of_run["planner"]) == ("Falsy", "reflection simulated:span=3")
     assert "(simulated model)" in (tmp_path / "report.md").read_text()
@@ -335,10 +338,10 @@ def test_evaluate__counts_what_errors_cost_also_when_they_are_played_again(tmp_p
             return Completion("think: hm" if self.broken else "task failed!", {}, 1.0)
 
     model = Costly()
-    config = Config("TextCraft-v0", "test", "react", limit=2)
-    assert all(record["error"] for record in evaluate(config, tmp_path, model=model))
+    config = RunSpec("TextCraft-v0", "test", "react", limit=2)
+    assert all(record["error"] for record in evaluate(replace(config, model=model), tmp_path))
     model.broken = False
-    evaluate(config, tmp_path, model=model)
+    evaluate(replace(config, model=model), tmp_path)
     summary = json.loads((tmp_path / "summary.json").read_text())["all"]
     assert (summary["episodes"], summary["cost"]) == (2, 4.0)
 

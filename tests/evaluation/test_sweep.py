@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from textcraft_gym import UnknownName
-from textcraft_gym.evaluation.runner import Config, read_config
+from textcraft_gym.evaluation.run_folder import read_config
+from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import Cell, grid, legend, sweep, table, tidy
 
-BASE = Config("TextCraft-v0", "test", "", limit=6)
+BASE = RunSpec("TextCraft-v0", "test", "", limit=6)
 
 
 def test_grid__crosses_what_an_agent_takes():
@@ -40,14 +41,14 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
         assert float(row["rate"]) == pytest.approx(by_group["all"].won / 6, abs=1e-6)
     assert (tmp_path / "sweep.md").read_text().count("\n") == 2 + len(cells) + 2
     again = []
-    assert sweep(BASE, cells, tmp_path, play=lambda *a, **k: again.append(a) or _replay(*a, **k)) == found
+    assert sweep(BASE, cells, tmp_path, run=lambda *a: again.append(a) or _replay(*a)) == found
     assert len(again) == len(cells)
 
 
-def _replay(config, out, **how):
+def _replay(spec, out):
     from textcraft_gym.evaluation.runner import evaluate
 
-    return evaluate(config, out, **how, on_episode=lambda record: pytest.fail("played again"))
+    return evaluate(spec, out, on_episode=lambda record: pytest.fail("played again"))
 
 
 def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
@@ -74,7 +75,7 @@ def test_cell__names_a_folder_that_is_none_elsewhere():
 
 def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
     model = "openai:m,base_url=http://user:secret@127.0.0.1:9/v1,api_key=secret,max_retries=0,timeout=1"
-    sweep(Config("TextCraft-v0", "test", "", limit=1), [Cell("expert", None, model)], tmp_path)
+    sweep(RunSpec("TextCraft-v0", "test", "", limit=1), [Cell("expert", None, model)], tmp_path)
     written = [str(file) for file in tmp_path.rglob("*")]
     written += [file.read_text(encoding="utf-8") for file in tmp_path.rglob("*") if file.is_file()]
     assert "secret" not in "".join(written)

@@ -126,7 +126,9 @@ def _facts(configs: Mapping[str, Config]) -> tuple[dict[str, str], dict[str, dic
 def _fact(key: str, value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={one}" for name, one in value.items())
-    if key.endswith("_sha256"):
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if key.endswith("_sha256") and value:
         return str(value)[:DIGITS]
     return "" if value is None else str(value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -15,26 +16,28 @@ Rows: TypeAlias = list[tuple[str, ...]]
 
 
 def is_simulated(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a simulated model took part: an agent that asks none has a model in its config all the same."""
+    """Return whether a simulated model was asked. Configs name a model even for agents that never call one."""
     named = any(re.search(r"(?:^|[ .])simulated(?::|$)", str(config.get(key))) for key in ("model", "planner"))
     return named and any(sum(record["calls"].values()) for record in records)
 
 
 def label(run: str, config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> str:
-    """Return the name under which a run's numbers are shown, which says so where a simulated model made them."""
+    """Return a run's name for tables, marked where its numbers come from a simulated model."""
     return f"{run} (simulated model)" if is_simulated(config, records) else run
 
 
+def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """Return the errors of a run, each with the number of episodes that failed with it."""
+    return Counter(str(record["error"]) for record in records if record.get("error"))
+
+
 def success_rows(runs: Runs) -> Rows:
-    """Return the cells of ``SUCCESS``: how many episodes were won."""
+    """Return a row of ``SUCCESS`` cells for each run and group."""
     return [_success(run, group, summary) for run, by_group in runs.items() for group, summary in by_group.items()]
 
 
 def effort_table(runs: Runs) -> Rows:
-    """Return headings and cells of what models were asked, by role, and what the agents took to be won.
-
-    Runs without models are left out; without any other there is no row.
-    """
+    """Return headings and rows of model calls by role, tokens, cost and claimed success; empty without model calls."""
     asked = {run: by_group for run, by_group in runs.items() if by_group[ALL].calls}
     roles = list(dict.fromkeys(role for by_group in asked.values() for role in by_group[ALL].calls))
     if not asked:

@@ -1,4 +1,4 @@
-"""One agent beside another at each depth and span: a grid of runs, and one table of what they came to."""
+"""A grid of runs, of agents by depths and models, and one table of their results."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from typing import TypeAlias
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.registry import takes
+from textcraft_gym.cache import atomic_write
 from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.evaluation.report import Rows, markdown_table, number
-from textcraft_gym.evaluation.runner import Config, Record, evaluate
+from textcraft_gym.evaluation.run_folder import Record
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,8 @@ class Cell:
 
     Attributes:
         agent: The agent's name.
-        d_max: How deep it decomposes or how many trials it has; None for an agent that knows neither.
-        model: The model that answers it.
+        d_max: Its depth of decomposition or number of trials; None for an agent that has neither.
+        model: Its model.
     """
 
     agent: str
@@ -38,8 +41,8 @@ class Cell:
         return "_".join(re.sub(r"[^\w.=]", "-", part) for part in parts)
 
 
-Found: TypeAlias = dict[Cell, dict[str, Summary]]
-"""What each cell came to, by group."""
+Results: TypeAlias = dict[Cell, dict[str, Summary]]
+"""The summaries of each cell, by group."""
 
 
 def grid(agents: Sequence[str], d_max: Sequence[int], models: Sequence[str]) -> Iterator[Cell]:
@@ -51,44 +54,41 @@ def grid(agents: Sequence[str], d_max: Sequence[int], models: Sequence[str]) -> 
 
 
 def sweep(
-    base: Config,
+    base: RunSpec,
     cells: Sequence[Cell],
     out: str | Path,
     *,
-    workers: int = 1,
-    play: Callable[..., list[Record]] = evaluate,
-) -> Found:
+    run: Callable[[RunSpec, Path], list[Record]] = evaluate,
+) -> Results:
     """Play each cell into a run folder of its own below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
 
     A sweep that is started again goes on where it was cut off.
 
     Args:
-        base: What is the same for all; a cell replaces its agent, model and ``d_max``.
-        cells: What to play.
+        base: The options that all cells share; a cell replaces agent, model and ``d_max``.
+        cells: The runs.
         out: The folder.
-        workers: How many episodes are under way at once.
-        play: What plays one run: ``evaluate`` or something around it.
+        run: Plays one run: ``evaluate``, or a function around it.
     """
-    found = {}
+    results = {}
     for cell in cells:
-        args = base.agent_args | ({} if cell.d_max is None else {"d_max": cell.d_max})
-        config = replace(base, agent=cell.agent, agent_args=args, model=cell.model)
-        found[cell] = summarise_by_group(play(config, Path(out) / cell.name, workers=workers))
-    headings, *rows = table(found)
-    (Path(out) / "sweep.csv").write_text(as_csv(tidy(found)), encoding="utf-8", newline="\n")
-    shown = f"{markdown_table(headings, rows)}\n{legend(found)}\n"
-    (Path(out) / "sweep.md").write_text(shown, encoding="utf-8", newline="\n")
-    return found
+        args = {**base.agent_args, **({} if cell.d_max is None else {"d_max": cell.d_max})}
+        spec = replace(base, agent=cell.agent, agent_args=args, model=cell.model)
+        results[cell] = summarise_by_group(run(spec, Path(out) / cell.name))
+    headings, *rows = table(results)
+    atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
+    atomic_write(Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{legend(results)}\n")
+    return results
 
 
-def table(found: Found) -> Rows:
-    """Return headings and a row for each cell, for people: what differs by group stands in one field (``legend``)."""
-    names = _groups(found)
+def table(results: Results) -> Rows:
+    """Return headings and a row for each cell, for people: values by group share one field (see ``legend``)."""
+    names = _groups(results)
     headings = ("agent", "d_max", "model", "n", "won %", "95% interval", "won % by group", "k_max by group")
     rows: Rows = [(*headings, "calls", "errors")]
-    for cell, by_group in found.items():
+    for cell, by_group in results.items():
         whole = by_group[ALL]
-        of = [by_group[name] for name in names if name in by_group]
+        summaries = [by_group[name] for name in names if name in by_group]
         rows.append(
             (
                 cell.agent,
@@ -97,8 +97,8 @@ def table(found: Found) -> Rows:
                 str(whole.episodes),
                 number(whole.rate, 100),
                 f"{100 * whole.low:.1f}-{100 * whole.high:.1f}",
-                "/".join(number(summary.rate, 100, 0) for summary in of),
-                "/".join(number(summary.k_max) for summary in of),
+                "/".join(number(summary.rate, 100, 0) for summary in summaries),
+                "/".join(number(summary.k_max) for summary in summaries),
                 f"{sum(whole.calls.values()):.1f}",
                 str(whole.errors),
             )
@@ -106,15 +106,15 @@ def table(found: Found) -> Rows:
     return rows
 
 
-def legend(found: Found) -> str:
-    """Return what the fields by group are of."""
-    return f"By group: {' / '.join(_groups(found))}."
+def legend(results: Results) -> str:
+    """Return the groups of the fields by group."""
+    return f"By group: {' / '.join(_groups(results))}."
 
 
-def tidy(found: Found) -> list[dict[str, str]]:
+def tidy(results: Results) -> list[dict[str, str]]:
     """Return a row for each cell and group, for programs; rates are fractions."""
     rows = []
-    for cell, by_group in found.items():
+    for cell, by_group in results.items():
         for group, summary in by_group.items():
             values = {**asdict(summary), "calls": sum(summary.calls.values())}
             values |= {"precision": summary.precision, "recall": summary.recall}
@@ -124,8 +124,8 @@ def tidy(found: Found) -> list[dict[str, str]]:
     return rows
 
 
-def _groups(found: Found) -> list[str]:
-    return groups(found.values()) or [ALL]
+def _groups(results: Results) -> list[str]:
+    return groups(results.values()) or [ALL]
 
 
 def as_csv(rows: list[dict[str, str]]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.errors import RunError, UnknownName
-from textcraft_gym.evaluation.runner import Record, read_config, read_records
+from textcraft_gym.evaluation.run_folder import Record, read_config, read_records
 from textcraft_gym.shop.session import ENV, Session, Storefront
 
 

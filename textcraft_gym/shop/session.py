@@ -12,10 +12,10 @@ from textcraft_gym.envs.webshop.rules import Turn, apply
 from textcraft_gym.envs.webshop.state import START, State
 from textcraft_gym.envs.webshop.tasks import Market, Task, find_task
 from textcraft_gym.envs.webshop.text import Mode, observation
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import SUITE, make
 
 ENV = "WebShopLite-v0"
-MAX_ACTIONS = TABLE[ENV].max_episode_steps
+MAX_ACTIONS = SUITE[ENV].max_episode_steps
 
 
 class SessionOver(Exception):

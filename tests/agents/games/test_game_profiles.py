@@ -9,12 +9,12 @@ from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, PROFILES, TEXTCRAFT
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import BUNDLED, game_profile, make
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 def test_playbook__divides_the_first_observation_of_every_game(env_id: str):
-    profile = PROFILES[TABLE[env_id].profile]
+    profile = PROFILES[game_profile(env_id)]
     env = make(env_id)
     for task in env.get_wrapper_attr("tasks")[:40]:
         observation, _ = env.reset(seed=0, options={"task": task.id})

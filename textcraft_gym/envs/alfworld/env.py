@@ -78,6 +78,7 @@ class ALFWorldEnv(RestorableEnv):
     **Versions**: v0.
     """
 
+    game_profile = "alfworld"
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(

@@ -107,6 +107,7 @@ class MineDojoEnv(gym.Env[str, str]):
     **Versions**: v0.
     """
 
+    game_profile = "minetechtree"
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(

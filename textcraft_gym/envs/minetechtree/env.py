@@ -111,6 +111,7 @@ class MineTechTreeEnv(RestorableEnv):
     **Versions**: v0.
     """
 
+    game_profile = "minetechtree"
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(

@@ -72,6 +72,7 @@ class TextCraftEnv(RestorableEnv):
     **Versions**: v0, the published game made deterministic.
     """
 
+    game_profile = "textcraft"
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(

@@ -84,6 +84,7 @@ class WebShopLiteEnv(RestorableEnv):
     **Versions**: v0.
     """
 
+    game_profile = "webshop"
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(

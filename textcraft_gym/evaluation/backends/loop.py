@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from textcraft_gym.evaluation.backends.backend import Play
-from textcraft_gym.evaluation.worker import Setup, Stage
+from textcraft_gym.evaluation.backends.backend import PlayJobs
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.worker import Worker
 
 
 class LoopBackend:
-    """Plays where it is called: right where models are what takes time and answer over a network."""
+    """Plays where it is called: right where most of the time goes into models that answer over a network."""
 
     @contextmanager
-    def open(self, setup: Setup, workers: int) -> Iterator[Play]:
-        """See ``Backend``; whatever the setup raises is passed on."""
-        stage = Stage(setup, workers)
+    def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
+        """See ``Backend``; whatever making the worker raises is passed on."""
+        worker = Worker(spec, envs=spec.workers)
         try:
-            yield stage.play
+            yield worker.run
         finally:
-            stage.close()
+            worker.close()

@@ -7,19 +7,20 @@ import signal
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Literal, TypeAlias
 
-from textcraft_gym.evaluation.backends.backend import MAX_DEATHS, BackendError, Play, lost
+from textcraft_gym.evaluation.backends.backend import MAX_DEATHS, BackendError, PlayJobs, failed_episode
 from textcraft_gym.evaluation.episode import Episode, Job
-from textcraft_gym.evaluation.worker import Setup, Stage
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.worker import Worker
 
 AHEAD = 2
-"""Jobs that a worker is given at once: one to play, and one so that it need not wait for the next."""
+"""Jobs that a worker holds: the one it plays, and one so that it need not wait for the next."""
 
-Said: TypeAlias = tuple[Literal["ready", "failed", "episode"], Any]
+Message: TypeAlias = tuple[Literal["ready", "failed", "episode"], Any]
 
 
 class ProcessBackend:
@@ -30,15 +31,15 @@ class ProcessBackend:
     """
 
     @contextmanager
-    def open(self, setup: Setup, workers: int) -> Iterator[Play]:
+    def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
         """See ``Backend``."""
         try:
-            parcel = pickle.dumps(setup)
+            pickled_spec = pickle.dumps(replace(spec, backend="loop"))
         except Exception as error:  # whatever a foreign object raises when it is pickled
             raise BackendError(
                 f"this agent or model cannot be sent to another process ({error}): name it, as module:Class"
             ) from error
-        pool = _Pool(parcel, workers)
+        pool = _Pool(pickled_spec, spec.workers)
         try:
             pool.await_ready()
             yield pool.play
@@ -47,42 +48,42 @@ class ProcessBackend:
 
 
 @dataclass
-class _Try:
-    """A job, and how many workers died of it."""
+class _Attempt:
+    """A job, and the number of workers that died of it."""
 
     job: Job
     deaths: int = 0
 
 
-class _Worker:
-    """A process, the pipe to it, and what it was given and did not answer yet, in order."""
+class _WorkerProcess:
+    """A process, the pipe to it, and the attempts that it holds, in order."""
 
-    def __init__(self, parcel: bytes) -> None:
+    def __init__(self, pickled_spec: bytes) -> None:
         # A process of its own is safe beside threads, which a copy of this one is not, and the same on every system.
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.given: deque[_Try] = deque()
-        self.process = context.Process(target=_work, args=(theirs, parcel), daemon=True)
+        self.given: deque[_Attempt] = deque()
+        self.process = context.Process(target=_work, args=(theirs, pickled_spec), daemon=True)
         self.process.start()
         theirs.close()
 
-    def give(self, one: _Try) -> None:
-        self.given.append(one)
-        with suppress(OSError):  # it died; what it was given is found again when its pipe is read
-            self.pipe.send(one.job)
+    def give(self, attempt: _Attempt) -> None:
+        self.given.append(attempt)
+        with suppress(OSError):  # it died; its attempts are found again when its pipe is read
+            self.pipe.send(attempt.job)
 
-    def hear(self) -> Said | None:
-        """Return what it says, None if it is dead."""
+    def receive(self) -> Message | None:
+        """Return its next message, None if it is dead."""
         try:
-            said: Said = self.pipe.recv()
+            message: Message = self.pipe.recv()
         except (EOFError, OSError):
             return None
-        if said[0] == "failed":
-            raise BackendError(f"a worker could not begin: {said[1]}")
-        return said
+        if message[0] == "failed":
+            raise BackendError(f"a worker could not begin: {message[1]}")
+        return message
 
     def end(self) -> int | None:
-        """End it and return how it ended."""
+        """End it and return its exit code."""
         self.pipe.close()
         self.process.terminate()
         self.process.join()
@@ -90,81 +91,81 @@ class _Worker:
 
 
 class _Pool:
-    def __init__(self, parcel: bytes, workers: int) -> None:
-        self.parcel = parcel
-        self.workers = [_Worker(parcel) for _ in range(workers)]
-        self.ready: set[_Worker] = set()
+    def __init__(self, pickled_spec: bytes, workers: int) -> None:
+        self.pickled_spec = pickled_spec
+        self.workers = [_WorkerProcess(pickled_spec) for _ in range(workers)]
+        self.ready: set[_WorkerProcess] = set()
 
     def await_ready(self) -> None:
-        """Wait for the first worker: what keeps it from playing would keep all."""
-        speaking = wait([worker.pipe for worker in self.workers])
-        first = next(worker for worker in self.workers if worker.pipe in speaking)
-        if first.hear() is None:
-            raise _stillborn(first)
+        """Wait for the first worker: an error that stops it would stop all."""
+        readable = wait([worker.pipe for worker in self.workers])
+        first = next(worker for worker in self.workers if worker.pipe in readable)
+        if first.receive() is None:
+            raise _startup_error(first)
         self.ready.add(first)
 
     def play(self, jobs: Iterable[Job]) -> Generator[Episode, None, None]:
-        waiting = (_Try(Job(*job)) for job in jobs)
-        again: deque[_Try] = deque()
+        waiting = (_Attempt(Job(*job)) for job in jobs)
+        again: deque[_Attempt] = deque()
         while True:
             for worker in self.workers:
-                while len(worker.given) < AHEAD and (one := again.popleft() if again else next(waiting, None)):
-                    worker.give(one)
+                while len(worker.given) < AHEAD and (attempt := again.popleft() if again else next(waiting, None)):
+                    worker.give(attempt)
             busy = [worker for worker in self.workers if worker.given]
             if not busy:
                 return
-            speaking = wait([worker.pipe for worker in busy])
+            readable = wait([worker.pipe for worker in busy])
             for worker in busy:
-                if worker.pipe not in speaking:
+                if worker.pipe not in readable:
                     continue
-                said = worker.hear()
-                if said is None:
-                    dead = self.bury(worker, again)
-                    if dead:
-                        yield dead
-                elif said[0] == "ready":
+                message = worker.receive()
+                if message is None:
+                    failed = self.replace_worker(worker, again)
+                    if failed:
+                        yield failed
+                elif message[0] == "ready":
                     self.ready.add(worker)
                 else:
                     worker.given.popleft()
-                    yield said[1]
+                    yield message[1]
 
-    def bury(self, worker: _Worker, again: deque[_Try]) -> Episode | None:
-        """Replace a dead worker, and play again what it was given, but for a job that so many died of."""
+    def replace_worker(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Episode | None:
+        """Replace a dead worker and queue its jobs again; return the error of a job of which too many workers died."""
         if worker not in self.ready:
-            raise _stillborn(worker)
+            raise _startup_error(worker)
         exitcode = worker.end()
-        self.workers[self.workers.index(worker)] = _Worker(self.parcel)
+        self.workers[self.workers.index(worker)] = _WorkerProcess(self.pickled_spec)
         under_way, *rest = worker.given
         under_way.deaths += 1
         again.extend(rest)
         if under_way.deaths < MAX_DEATHS:
             again.append(under_way)
             return None
-        return lost(under_way.job, f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}")
+        return failed_episode(under_way.job, f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}")
 
     def close(self) -> None:
         for worker in self.workers:
             worker.end()
 
 
-def _stillborn(worker: _Worker) -> BackendError:
+def _startup_error(worker: _WorkerProcess) -> BackendError:
     return BackendError(
         f"a worker ended before it could play, with exit code {worker.end()}: "
         'see what it printed, and keep what a script does behind if __name__ == "__main__"'
     )
 
 
-def _work(pipe: Connection, parcel: bytes) -> None:
-    """Play what comes through the pipe until its other end is closed."""
+def _work(pipe: Connection, pickled_spec: bytes) -> None:
+    """Play the jobs that come through the pipe until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted run ends its workers by itself
     with suppress(EOFError, OSError):
         try:
-            stage = Stage(pickle.loads(parcel))  # noqa: S301
+            worker = Worker(pickle.loads(pickled_spec))  # noqa: S301
         except Exception as error:  # whatever an agent, a model or an environment raises when it is made
             pipe.send(("failed", f"{type(error).__name__}: {error}"))
             return
         pipe.send(("ready", None))
-        for episode in stage.play(iter(pipe.recv, None)):
+        for episode in worker.run(iter(pipe.recv, None)):
             _send(pipe, episode)
 
 
@@ -174,4 +175,4 @@ def _send(pipe: Connection, episode: Episode) -> None:
     except OSError:
         raise
     except Exception as error:  # an agent may have left anything in its trace
-        pipe.send(("episode", lost(Job(episode.task, episode.seed), f"it cannot be sent: {error}")))
+        pipe.send(("episode", failed_episode(Job(episode.task, episode.seed), f"it cannot be sent: {error}")))

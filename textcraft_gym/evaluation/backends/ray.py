@@ -9,19 +9,21 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
-from textcraft_gym.evaluation.backends.backend import MAX_DEATHS, BackendError, Play, lost
+from textcraft_gym.evaluation.backends.backend import MAX_DEATHS, BackendError, PlayJobs, failed_episode
 from textcraft_gym.evaluation.episode import Episode, Job
-from textcraft_gym.evaluation.worker import Setup, Stage
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.worker import Worker
 
 OBJECT_STORE_BYTES = 100 << 20
 """Shared memory of a local cluster: episodes are small, and Ray's own choice is a third of the machine's memory."""
 
 BATCH_SECONDS, MAX_BATCH = 0.2, 256
-"""How long a task is to take, and its most episodes: a task costs milliseconds, an episode microseconds or minutes."""
+"""Seconds that a task should take, and its most episodes: a task costs milliseconds, an episode may cost less."""
 
 
 class RayBackend:
@@ -39,20 +41,20 @@ class RayBackend:
         self.address = address
 
     @contextmanager
-    def open(self, setup: Setup, workers: int) -> Iterator[Play]:
+    def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
         """See ``Backend``."""
-        if setup.cassette is not None or setup.replay_only:
+        if spec.cassette is not None or spec.replay_only:
             raise BackendError("the machines of a Ray cluster share no cassette: leave it out, or play on this machine")
         try:
             import ray
         except ImportError as error:
             raise BackendError("this needs Ray: pip install 'textcraft-gym[ray]'") from error
         try:
-            parcel = ray.cloudpickle.dumps(setup)
+            pickled_spec = ray.cloudpickle.dumps(replace(spec, backend="loop"))
         except Exception as error:  # whatever a foreign object raises when it is pickled
             raise BackendError(f"this agent or model cannot be sent to another machine: {error}") from error
-        with _connection(ray, self.address, workers):
-            yield partial(_play, ray, ray.put(parcel), workers)
+        with _connection(ray, self.address, spec.workers):
+            yield partial(_play, ray, ray.put(pickled_spec), spec.workers)
 
 
 @contextmanager
@@ -79,7 +81,7 @@ def _connection(ray: Any, address: str | None, workers: int) -> Iterator[None]:
         ray.shutdown()
 
 
-def _play(ray: Any, parcel: Any, workers: int, jobs: Iterable[Job]) -> Generator[Episode, None, None]:
+def _play(ray: Any, pickled_spec: Any, workers: int, jobs: Iterable[Job]) -> Generator[Episode, None, None]:
     task = ray.remote(max_retries=MAX_DEATHS - 1)(_play_batch)
     waiting = (Job(*job) for job in jobs)
     alone: deque[Job] = deque()
@@ -91,7 +93,7 @@ def _play(ray: Any, parcel: Any, workers: int, jobs: Iterable[Job]) -> Generator
                 batch = [alone.popleft()] if alone else list(islice(waiting, size))
                 if not batch:
                     break
-                under_way[task.remote(parcel, batch)] = batch
+                under_way[task.remote(pickled_spec, batch)] = batch
             if not under_way:
                 return
             (ended, *_), _ = ray.wait(list(under_way))
@@ -104,7 +106,7 @@ def _play(ray: Any, parcel: Any, workers: int, jobs: Iterable[Job]) -> Generator
                 if len(batch) > 1:
                     alone.extend(batch)  # to tell which of them it is
                 else:
-                    yield lost(batch[0], f"{MAX_DEATHS} workers died of it: {error}")
+                    yield failed_episode(batch[0], f"{MAX_DEATHS} workers died of it: {error}")
                 continue
             size = max(1, min(MAX_BATCH, 2 * size, int(len(batch) * BATCH_SECONDS / max(seconds, 1e-9))))
             for episode in episodes:
@@ -114,22 +116,22 @@ def _play(ray: Any, parcel: Any, workers: int, jobs: Iterable[Job]) -> Generator
             ray.cancel(unfinished, force=True)
 
 
-def _play_batch(parcel: bytes, jobs: list[Job]) -> tuple[float, list[bytes]]:
+def _play_batch(pickled_spec: bytes, jobs: list[Job]) -> tuple[float, list[bytes]]:
     """Play episodes on whichever machine this is; return how many seconds it took, and the episodes."""
-    stage = _stage(parcel)
-    begun = time.perf_counter()
-    episodes = [_packed(episode) for episode in stage.play(jobs)]
-    return time.perf_counter() - begun, episodes
+    worker = _worker(pickled_spec)
+    started = time.perf_counter()
+    episodes = [_packed(episode) for episode in worker.run(jobs)]
+    return time.perf_counter() - started, episodes
 
 
 @lru_cache(maxsize=1)
-def _stage(parcel: bytes) -> Stage:
-    """Keep what plays for the next batch: a cluster's worker process plays many."""
-    return Stage(pickle.loads(parcel))  # noqa: S301
+def _worker(pickled_spec: bytes) -> Worker:
+    """Keep the worker for the next batch: a process of the cluster plays many."""
+    return Worker(pickle.loads(pickled_spec))  # noqa: S301
 
 
 def _packed(episode: Episode) -> bytes:
     try:
         return pickle.dumps(episode)
     except Exception as error:  # an agent may have left anything in its trace
-        return pickle.dumps(lost(Job(episode.task, episode.seed), f"it cannot be sent: {error}"))
+        return pickle.dumps(failed_episode(Job(episode.task, episode.seed), f"it cannot be sent: {error}"))

@@ -1,0 +1,186 @@
+"""The folder of a run: what it holds, and how a killed run leaves it ready to go on.
+
+``config.json`` is the run's spec with what identifies it; ``episodes.jsonl`` has one line an episode as it ends;
+``summary.json`` and ``report.md`` are written at the end. An episode that raised is a line with an ``error``; of two
+lines for one task the later counts. A lock keeps a second process out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import gymnasium as gym
+from filelock import FileLock, Timeout
+
+from textcraft_gym.cache import atomic_write
+from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.metrics import summarise_by_group
+from textcraft_gym.evaluation.report import label, markdown
+
+Record: TypeAlias = dict[str, Any]
+
+SCHEMA = 2
+"""Version of the folder's format. Folders of version 1, which had no number, can be read and not gone on with."""
+
+TIMING = ("start", "seconds", "model_seconds")
+"""Keys of a record that differ each time an episode is played."""
+
+_OLD_KEYS = {"belief": "claimed_success", "ended": "stop_reason"}
+"""Names of schema 1, with those that they have now."""
+
+
+class RunFolder:
+    """A run folder that is written. Reading one is ``read_config`` and ``read_records``."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock = FileLock(self.path / ".lock", timeout=0)  # one object, so that it can be taken twice
+        self._episodes: IO[str] | None = None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes out of the folder, which is made if there is none.
+
+        Raises:
+            RunError: If another process is writing to it.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            raise RunError(f"{self.path} is being written by another process") from error
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def check(self, identity: Mapping[str, Any]) -> None:
+        """Make sure that the folder is new, or of the run with this identity.
+
+        Raises:
+            RunError: If it holds another run, or one of another version of the format.
+        """
+        if not (self.path / "config.json").exists():
+            return
+        held = read_config(self.path)
+        if held.get("schema") != SCHEMA:
+            raise RunError(
+                f"{self.path} holds a run of format {held.get('schema', 1)}, not {SCHEMA}; choose another folder"
+            )
+        changed = [f"{key}: {held.get(key)!r}, now {now!r}" for key, now in identity.items() if held.get(key) != now]
+        if changed:
+            raise RunError(f"{self.path} holds another run ({'; '.join(changed)}); choose another folder")
+
+    def begin(self, identity: Mapping[str, Any]) -> None:
+        """Write the config of a new run, and drop the half line that a killed run may have left."""
+        if not (self.path / "config.json").exists():
+            begun_with = {"python": platform.python_version(), "gymnasium": gym.__version__, "commit": _git_commit()}
+            self._write_config({"schema": SCHEMA, **identity, "begun_with": begun_with, "started": now()})
+        _drop_unfinished_line(self.path / "episodes.jsonl")
+
+    def append(self, line: str) -> None:
+        """Write the line of one episode at once."""
+        if self._episodes is None:
+            self._episodes = (self.path / "episodes.jsonl").open("a", encoding="utf-8", newline="\n")
+        self._episodes.write(line + "\n")
+        self._episodes.flush()
+
+    def close(self) -> None:
+        """Close the file of episodes."""
+        if self._episodes is not None:
+            self._episodes.close()
+
+    def finish(self, records: list[Record]) -> None:
+        """Write the summary and the report of a run that has all its records."""
+        summaries = summarise_by_group(records)
+        as_json = json.dumps({name: asdict(summary) for name, summary in summaries.items()}, indent=2)
+        atomic_write(self.path / "summary.json", as_json + "\n")
+        config = read_config(self.path)
+        atomic_write(self.path / "report.md", markdown({label(self.path.name, config, records): summaries}))
+        self._write_config({**config, "finished": now()})
+
+    def _write_config(self, config: Mapping[str, Any]) -> None:
+        atomic_write(self.path / "config.json", json.dumps(config, indent=2) + "\n")
+
+
+def read_config(folder: str | Path) -> dict[str, Any]:
+    """Return the config of a run folder: its spec, with the versions and the digests that it was begun with.
+
+    Raises:
+        RunError: If there is none.
+    """
+    file = Path(folder) / "config.json"
+    try:
+        config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{folder} is no run folder: {error}") from error
+    return config
+
+
+def read_records(folder: str | Path) -> list[Record]:
+    """Return the records of a run folder, the later of two for the same task; none if it has none yet.
+
+    Where earlier attempts at a task raised, ``spent_before`` is what they cost.
+
+    Raises:
+        RunError: If a line is no record; an unfinished last line is left out.
+    """
+    file = Path(folder) / "episodes.jsonl"
+    if not file.exists():
+        return []
+    records: dict[str, Record] = {}
+    written = file.read_bytes()
+    for number, line in enumerate(written[: written.rfind(b"\n") + 1].splitlines(), 1):
+        try:
+            record = _in_todays_words(json.loads(line))
+            earlier = records.get(record["task"])
+            if earlier and earlier.get("error"):  # its completions were paid for all the same
+                record["spent_before"] = earlier["cost"] + earlier.get("spent_before", 0.0)
+            records[record["task"]] = record
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{file}:{number}: not an episode record") from error
+    return list(records.values())
+
+
+def without_timing(record: Mapping[str, Any]) -> Record:
+    """Return a record without what differs each time that an episode is played, to compare it with another."""
+    return {key: value for key, value in record.items() if key not in TIMING}
+
+
+def now() -> str:
+    """Return the time as ISO 8601, to the second, in UTC."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def _in_todays_words(record: Record) -> Record:
+    """Return a record with the keys of today's schema; the first records had no groups but depths."""
+    record = {_OLD_KEYS.get(key, key): value for key, value in dict(record).items()}
+    record.setdefault("group", f"depth {record['depth']}")
+    return record
+
+
+def _drop_unfinished_line(file: Path) -> None:
+    if file.exists():
+        whole = file.read_bytes()
+        end = whole.rfind(b"\n") + 1
+        if end < len(whole):
+            os.truncate(file, end)
+
+
+def _git_commit() -> str | None:
+    """Return the commit of the working folder, marked where files differ from it; None outside of a repository."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip() or None

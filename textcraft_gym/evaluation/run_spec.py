@@ -1,0 +1,191 @@
+"""A run as one value: every option of an evaluation, of a sweep's cell or of rollouts.
+
+The command line makes its options from the fields of ``RunSpec``, backends send it to other processes, and
+``config.json`` keeps it. A field is declared here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+
+from textcraft_gym.agents.contract.agent import Agent, Model, Policy
+from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.models.spec import make_model, without_key
+from textcraft_gym.agents.prompts import PromptError, Prompts
+from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.errors import at_least
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
+from textcraft_gym.registration import default_split, game_profile, make
+from textcraft_gym.wrappers.registry import make_wrapper
+
+if TYPE_CHECKING:
+    from textcraft_gym.evaluation.backends import Backend
+
+DEFAULT_SEEDS = 100
+"""Episodes of an environment that has no tasks, where no ``limit`` says how many."""
+
+
+def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
+    """Return the metadata of a field.
+
+    Args:
+        help: Its meaning, also on the command line.
+        flag: Its name on the command line where that is given once for each item.
+        decides: Whether it can change an episode. Two runs that differ elsewhere are the same run.
+    """
+    return {"help": help, "flag": flag, "decides": decides}
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """All options of a run. The meaning of each field stands beside it.
+
+    Raises:
+        ValueError: For a number that is out of bounds, or a split among ``env_args``.
+    """
+
+    env: str = field(metadata=_about("The environment: an id, or my_module:My-v0."))
+    split: str | None = field(
+        default=None, metadata=_about("Split whose tasks are played; by default the one that gym.make plays.")
+    )
+    agent: str | Agent | Policy = field(
+        default="react", metadata=_about("Agent: a name that `textcraft-gym agents` lists, or MODULE:CLASS.")
+    )
+    agent_args: Mapping[str, Any] = field(
+        default_factory=dict, metadata=_about("KEY=VALUE for the agent; may be repeated.", flag="agent-arg")
+    )
+    model: str | Model | Mapping[str, str | Model] | None = field(
+        default="simulated",
+        metadata=_about(
+            "Model that answers the agent: simulated:span=N, openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], "
+            "or MODULE:CLASS."
+        ),
+    )
+    planner: str | Model | None = field(default=None, metadata=_about("Another model for the planner's completions."))
+    prompts: str | Path | None = field(
+        default=None, metadata=_about("A folder with prompts AGENT/GAME.txt that replace the bundled ones.")
+    )
+    env_args: Mapping[str, Any] = field(
+        default_factory=dict, metadata=_about("KEY=VALUE for gym.make; may be repeated.", flag="env-arg")
+    )
+    wrappers: tuple[str, ...] = field(
+        default=(),
+        metadata=_about(
+            "Wrapper around the environment, NAME or MODULE:CLASS[,KEY=VALUE,...]; may be repeated, innermost first.",
+            flag="wrapper",
+        ),
+    )
+    seed: int = field(default=0, metadata=_about("Seed of every reset; without tasks, of the first episode."))
+    limit: int | None = field(
+        default=None,
+        metadata=_about(f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."),
+    )
+    max_steps: int | None = field(
+        default=None, metadata=_about("Most actions an episode; by default the agent's budget or the registered limit.")
+    )
+    max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Most completions an episode."))
+    workers: int = field(default=1, metadata=_about("Episodes under way at once.", decides=False))
+    backend: str | Backend = field(
+        default="loop",
+        metadata=_about("Where episodes are played: loop, process, ray or ray:ADDRESS.", decides=False),
+    )
+    cassette: str | Path | None = field(
+        default=None, metadata=_about("A file that keeps what models answer, to replay it.", decides=False)
+    )
+    replay_only: bool = field(default=False, metadata=_about("Answer from the cassette alone.", decides=False))
+
+    def __post_init__(self) -> None:
+        at_least("workers", self.workers, 1)
+        at_least("seed", self.seed, 0)
+        at_least("max_calls", self.max_calls, 0)
+        for name in ("limit", "max_steps"):
+            if getattr(self, name) is not None:
+                at_least(name, getattr(self, name), 1)
+        if "split" in self.env_args:
+            raise ValueError("the split is an option of the run, not one of env_args")
+
+    @property
+    def models(self) -> dict[str, str | Model]:
+        """The model of each role, by its description or as it stands; ``executor`` answers for roles without one."""
+        if isinstance(self.model, Mapping):
+            models = dict(self.model)
+        else:
+            models = {} if self.model is None else {"executor": self.model}
+        return models if self.planner is None else {**models, "planner": self.planner}
+
+    def resolved(self) -> RunSpec:
+        """Return this spec with the split that the environment plays where none is named.
+
+        Raises:
+            UnknownName: For an environment that is not registered.
+        """
+        return self if self.split else replace(self, split=default_split(self.env))
+
+    def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
+        """Return the agent, which reads its texts from ``prompts``, by default those of the folder.
+
+        Raises:
+            UnknownName: For an environment, an agent or an argument of it that does not exist.
+            PromptError: If the folder cannot be read or replaces nothing.
+        """
+        profile = load_profile(game_profile(self.env))
+        if not isinstance(self.agent, str):
+            return self.agent
+        prompts = prompts or Prompts(self.prompts)
+        agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self.agent_args)
+        if self.prompts and not prompts.replaced:
+            raise PromptError(f"{self.prompts} holds no prompt of {self.agent}, which reads {list(prompts.read)}")
+        return agent
+
+    def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
+        """Return an environment with all that the agent needs of it, in the wrappers that the spec names.
+
+        Raises:
+            UnknownName: For a split, a wrapper or an argument that does not exist.
+        """
+        split = {} if self.split is None else {"split": self.split}
+        env = make(self.env, **{**getattr(agent, "env_args", {}), **self.env_args, **split})
+        for wrapper in self.wrappers:
+            env = make_wrapper(wrapper, env)
+        return env
+
+    def make_models(self) -> dict[str, Model]:
+        """Return the model of each role.
+
+        Raises:
+            ModelError: If one cannot be had.
+        """
+        return {
+            role: make_model(model, cassette=self.cassette, replay_only=self.replay_only)
+            if isinstance(model, str)
+            else model
+            for role, model in self.models.items()
+        }
+
+    def described(self) -> dict[str, Any]:
+        """Return what decides about the episodes as JSON can hold it: names for objects, and no key of a server."""
+        shown = {one.name: getattr(self, one.name) for one in fields(self) if one.metadata["decides"]}
+        names = {role: _name(model) for role, model in self.models.items()}
+        others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
+        return {
+            **shown,
+            "agent": _name(self.agent),
+            "agent_args": dict(self.agent_args),
+            "model": names.get("executor", "none"),
+            "planner": ", ".join(others) or None,
+            "prompts": self.prompts and str(self.prompts),
+            "env_args": dict(self.env_args),
+            "wrappers": list(self.wrappers),
+        }
+
+
+def _name(described: object) -> str:
+    """Return the name of an agent or a model, so that no one's numbers go under another's name."""
+    if isinstance(described, str):
+        return without_key(described)
+    return str(getattr(described, "name", None) or getattr(described, "__name__", None) or type(described).__name__)

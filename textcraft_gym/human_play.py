@@ -1,0 +1,142 @@
+"""An environment played by a person, in a terminal or through a pipe."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+from rich.console import Console
+from rich.markup import escape
+
+from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.registration import find_spec, make, parameters
+
+HELP = "Tab completes, [bold]hint[/] shows a good next action, [bold]undo[/] takes one back, [bold]quit[/] leaves."
+OWN_COMMANDS = ("hint", "undo", "quit")
+
+GOALS = ("Goal: ", "Your task is to: ")
+"""Beginnings of the line that states the goal."""
+
+
+class Moment(NamedTuple):
+    """A moment of the game to go back to: the environment's snapshot, and the last info."""
+
+    snapshot: Any
+    info: dict[str, Any]
+
+
+def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
+    """Play one episode and return whether it was won. At the end of the input the game is left.
+
+    Args:
+        env_id: Any id of an environment of text.
+        task: A task id; otherwise the seed draws one.
+        seed: The seed of the reset.
+        env_args: Further arguments of ``gym.make``.
+    """
+    console = Console(highlight=False)
+    helpful = {name: True for name in ("admissible", "expert") if name in parameters(find_spec(env_id))}
+    env = make(env_id, **{**helpful, **env_args})
+    observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
+    console.print(_coloured(observation), f"\n{HELP}\n", soft_wrap=True)
+    typed = _typed_lines(lambda: _words(observation, info))
+    earlier: list[Moment] = []
+    steps, over = 0, False
+    while not over:
+        action = next(typed, "quit").strip()
+        if action == "quit":
+            console.print("Left the game.")
+            break
+        if action == "hint":
+            console.print(f"[yellow]{escape((info.get('expert_plan') or ['no hint here'])[0])}[/]")
+        elif action == "undo":
+            undone = _undo(env, earlier, console)
+            steps, info = (steps - 1, undone) if undone else (steps, info)
+        elif action:
+            _remember(env, earlier, info)
+            answer, _, terminated, truncated, info = env.step(action)
+            steps, over = steps + 1, terminated or truncated
+            console.print(f"[{'red' if 'invalid_reason' in info else 'green'}]{escape(answer)}[/]", soft_wrap=True)
+            if "invalid_reason" in info:
+                console.print(f"[dim]{escape(_explanation(env, action, info))}[/]", soft_wrap=True)
+    if over:
+        console.print(f"[bold]{'Won' if info.get('won') else 'Lost'}[/] after {steps} actions.")
+    env.close()
+    return bool(info.get("won"))
+
+
+def _remember(env: gym.Env[str, str], earlier: list[Moment], info: dict[str, Any]) -> None:
+    """Keep this moment for ``undo``, where the environment takes snapshots."""
+    if env.has_wrapper_attr("snapshot"):
+        try:
+            earlier.append(Moment(env.get_wrapper_attr("snapshot")(), info))
+        except TextCraftGymError:
+            return  # it has the method and refuses: undo then says that there is nothing to take back
+
+
+def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> dict[str, Any] | None:
+    """Go back to the moment before the last action and return its info; None where there is none."""
+    if not earlier:
+        console.print("[yellow]There is nothing to take back.[/]")
+        return None
+    snapshot, info = earlier.pop()
+    env.get_wrapper_attr("restore")(snapshot)
+    console.print("[yellow]Took back the last action.[/]")
+    return info
+
+
+def _explanation(env: gym.Env[str, str], action: str, info: dict[str, Any]) -> str:
+    """Return what was wrong with an action, and the verbs that can be used now where it has none of the game's."""
+    reason: str = info["invalid_reason"]
+    sentences = [env.get_wrapper_attr("explain")(action, reason)] if env.has_wrapper_attr("explain") else []
+    if reason.startswith("unknown") and "admissible_commands" in info:
+        verbs = {re.match(r"\w*", command)[0] for command in info["admissible_commands"]}  # type: ignore[index]
+        sentences.append(f"Verbs: {', '.join(sorted(verbs))}.")
+    return " ".join(sentences)
+
+
+def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[str]:
+    """Yield typed lines: with completion in a terminal, line by line from a pipe."""
+    if not sys.stdin.isatty():
+        yield from sys.stdin
+        return
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import Completer, Completion
+
+    class Words(Completer):
+        def get_completions(self, document: Any, complete_event: Any) -> Iterator[Completion]:
+            for word, typed in completions(document.text_before_cursor, *words()):
+                yield Completion(word, start_position=-len(typed))
+
+    session: PromptSession[str] = PromptSession(completer=Words())
+    while True:
+        try:
+            yield session.prompt("> ")
+        except (EOFError, KeyboardInterrupt):
+            return
+
+
+def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[str, str]]:
+    """Return the completions of a line, short ones first, each with the end of the line that it replaces.
+
+    A command completes the whole line, an item name the part after the last number.
+    """
+    *counted, name = re.split(r"\d+ ", line)
+    candidates = [(command, line) for command in commands] + [(item, name) for item in names if counted]
+    found = {line.removesuffix(typed) + word: (word, typed) for word, typed in candidates if word.startswith(typed)}
+    return sorted((pair for whole, pair in found.items() if whole != line), key=lambda pair: len(pair[0]))
+
+
+def _words(observation: str, info: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the commands that Tab offers, and the item names: those in the listed recipes."""
+    names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", observation)
+    commands = [*info.get("admissible_commands", []), "inventory", *OWN_COMMANDS]
+    return list(dict.fromkeys(commands)), list(dict.fromkeys(names))
+
+
+def _coloured(observation: str) -> str:
+    lines = (escape(line) for line in observation.split("\n"))
+    return "\n".join(f"[bold magenta]{line}[/]" if line.startswith(GOALS) else line for line in lines)

@@ -1,0 +1,75 @@
+"""Options of a run on the command line, made from the fields of ``RunSpec``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, Field, fields
+from functools import wraps
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from textcraft_gym.agents.models.spec import key_values
+from textcraft_gym.evaluation.run_spec import RunSpec
+
+Result = TypeVar("Result")
+
+
+def takes_run_spec(without: Collection[str] = ()) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Give a command with a parameter ``spec`` the options of a run in its place.
+
+    Args:
+        without: Fields of ``RunSpec`` that get no option and keep their defaults.
+    """
+    options = [field for field in fields(RunSpec) if field.name not in without]
+
+    def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
+        own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "spec"]
+        parameters = [*map(_parameter, options), *own]
+
+        @wraps(command)
+        def run(**given: Any) -> Result:
+            chosen = {field.name: _value(field, given.pop(field.name)) for field in options}
+            return command(spec=RunSpec(**chosen), **given)
+
+        # Typer reads signature and annotations, and would follow __wrapped__ to those of the command.
+        del run.__wrapped__
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+        )
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate
+
+
+def _parameter(field: Field[Any]) -> inspect.Parameter:
+    flag = field.metadata["flag"]
+    names = [f"--{flag or field.name.replace('_', '-')}"]
+    option = typer.Option(*names, help=field.metadata["help"])
+    kind = _kind(field)
+    default = inspect.Parameter.empty if field.default is MISSING and not flag else None if flag else field.default
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )
+
+
+def _kind(field: Field[Any]) -> Any:
+    """Return the type that a field has on the command line, where every object is named by a text."""
+    if field.metadata["flag"]:
+        return list[str] | None
+    if isinstance(field.default, bool):
+        return bool
+    if isinstance(field.default, int):
+        return int
+    if field.default is None:
+        return int | None if "int" in str(field.type) else str | None
+    return str
+
+
+def _value(field: Field[Any], given: Any) -> Any:
+    """Return the value of a field for what was given on the command line."""
+    if not field.metadata["flag"]:
+        return given
+    return key_values(given or []) if field.default_factory is dict else tuple(given or ())
