@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from textcraft_gym.errors import UnknownName
-
-if TYPE_CHECKING:
-    from textcraft_gym.vector import TextVectorEnv
 
 
 class Registration(NamedTuple):
@@ -49,7 +45,7 @@ def register_suite() -> None:
         gym.register(
             env_id,
             entry_point=entry_point,
-            vector_entry_point=partial(_vector_env, env_id),
+            vector_entry_point=f"textcraft_gym.vector:{env_id}",
             max_episode_steps=max_episode_steps,
             kwargs=dict(kwargs),
         )
@@ -135,10 +131,3 @@ def _creator(spec: EnvSpec) -> Callable[..., Any]:
 def parameters(spec: EnvSpec) -> Mapping[str, inspect.Parameter]:
     """Return the arguments of ``gym.make`` that an environment takes, by name."""
     return inspect.signature(_creator(spec)).parameters
-
-
-def _vector_env(env_id: str, num_envs: int = 1, **arguments: Any) -> TextVectorEnv:
-    """Make the vector that ``gym.make_vec(id, n)`` gives; imported late, since few need it."""
-    from textcraft_gym.vector import TextVectorEnv
-
-    return TextVectorEnv(env_id, num_envs, **arguments)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from textcraft_gym.errors import at_least
-from textcraft_gym.registration import find_spec, make
+from textcraft_gym.registration import SUITE, find_spec, make
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Step = tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, dict[str, Any]]
@@ -122,6 +123,13 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         """Close each environment."""
         for env in self.envs:
             env.close()
+
+
+def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
+    """Return the entry point of an id's vector: a spec can be written as JSON only if it names its entry points."""
+    if name in SUITE:
+        return partial(TextVectorEnv, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _gathered(infos: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -11,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 from tests.agents.scripted import ScriptedModel
 from tests.envs.minedojo.stand_in import StandIn
-from textcraft_gym import UnknownName, run_episode
+from textcraft_gym import RunSpec, UnknownName, evaluate, run_episode, tasks
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import PROFILES
 from textcraft_gym.envs.minedojo.commands import command
@@ -244,3 +245,12 @@ def test_missing_simulator__says_what_to_install(monkeypatch):
     monkeypatch.setattr("textcraft_gym.envs.minedojo.env.import_module", fail)
     with pytest.raises(MineDojoMissing, match=r"no minedojo here.* Java 8 .*gym==0\.21\.0.*pip install minedojo"):
         gym.make("MineDojo-v0")
+
+
+def test_minedojo__is_evaluated_as_any_other(tmp_path: Path):
+    args = {"simulator": Made(), "skills": chop}
+    records = evaluate(RunSpec("MineDojo-v0", "MT1", "deps", env_args=args, agent_args={"rounds": 0}), tmp_path)
+    assert {record["error"] for record in records} == {None}
+    assert {record["group"] for record in records} == {"MT1"}
+    assert 0 < sum(record["won"] for record in records) < len(records)
+    assert len(tasks("MineDojo-v0", "MT1", **args)) == len(records)

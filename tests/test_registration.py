@@ -1,0 +1,128 @@
+"""Everything that takes an id takes any environment of text that Gymnasium knows."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
+from textcraft_gym.evaluation.page import html_page
+from textcraft_gym.evaluation.run_folder import read_config
+from textcraft_gym.evaluation.sweep import grid, sweep
+from textcraft_gym.registration import BUNDLED, default_split, find_spec, game_profile, make
+
+SAY, GUESS = "tests.foreign_worlds:Say-v0", "tests.foreign_worlds:Guess-v0"
+POLITE = "tests.foreign_worlds:Polite"
+
+
+def test_evaluate__plays_the_splits_and_groups_of_a_foreign_world(tmp_path: Path):
+    records = evaluate(RunSpec(SAY, "all", POLITE), tmp_path / "all")
+    assert [(record["task"], record["group"], record["won"]) for record in records] == [
+        ("hi", "2 letters", True),
+        ("ho", "2 letters", True),
+        ("hello", "5 letters", True),
+    ]
+    config = read_config(tmp_path / "all")
+    assert (config["env"], config["env_sha256"]) == (SAY, "words of 2026")
+    assert len(evaluate(RunSpec(SAY, agent=POLITE), tmp_path / "default")) == 2
+    assert read_config(tmp_path / "default")["split"] == "short"
+    page = html_page({"run": records}, {"run": config})
+    assert "5 letters" in page
+
+
+def test_evaluate__plays_seeds_where_there_are_no_tasks(tmp_path: Path):
+    from tests.foreign_worlds import guess_three
+
+    spec = RunSpec(GUESS, agent=guess_three, seed=5, limit=40)
+    records = evaluate(spec, tmp_path / "run")
+    assert [record["task"] for record in records] == [f"seed {seed}" for seed in range(5, 45)]
+    assert [record["seed"] for record in records] == list(range(5, 45))
+    won = [record["won"] for record in records]
+    assert won == [record["reward"] == 1 for record in records]
+    assert 0 < sum(won) < 20
+    new: list[dict] = []
+    assert evaluate(spec, tmp_path / "run", on_episode=new.append) == records
+    assert not new
+    assert len(evaluate(RunSpec(GUESS, agent=guess_three), tmp_path / "many")) == 100
+
+
+def test_processes__import_the_module_of_a_foreign_world(tmp_path: Path):
+    records = evaluate(RunSpec(SAY, "all", POLITE, backend="process", workers=2), tmp_path)
+    assert all(record["won"] for record in records)
+
+
+def test_others__take_a_foreign_world(tmp_path: Path):
+    assert [task.id for task in tasks(SAY)] == ["hi", "ho", "hello"]
+    assert [task.id for task in tasks(SAY, "long", loudly=True)] == ["hello"]
+    with pytest.raises(ValueError, match="no list of tasks"):
+        tasks(GUESS)
+    (episode,) = rollouts(RunSpec(SAY, agent=POLITE), [("ho", 1)])
+    assert (episode.task, episode.won) == ("ho", True)
+    (cell,) = grid([POLITE], [], ["simulated"])
+    found = sweep(RunSpec(SAY, "all"), [cell], tmp_path)
+    assert found[cell]["5 letters"].won == 1
+
+
+def test_vector__steps_a_foreign_world():
+    vector = TextVectorEnv(SAY, 3, loudly=True)
+    observations, infos = vector.reset(seed=1)
+    assert vector.max_episode_steps == 10
+    _, rewards, terminations, _, _ = vector.step([observation.rpartition("say ")[2] for observation in observations])
+    assert rewards.tolist() == [1.0] * 3
+    assert terminations.all()
+    assert list(infos["task"]) == [observation.rpartition("say ")[2].lower() for observation in observations]
+
+
+@pytest.mark.parametrize("env_id", BUNDLED)
+def test_make_vec__has_a_vector_entry_point(env_id: str):
+    vector = gym.make_vec(env_id, 2, vectorization_mode="vector_entry_point", expert=True)
+    assert isinstance(vector, TextVectorEnv)
+    assert isinstance(gym.make_vec(env_id, 2), TextVectorEnv)
+    sync = gym.make_vec(env_id, 2, vectorization_mode="sync", expert=True)
+    assert vector.max_episode_steps == gym.spec(env_id).max_episode_steps
+    for one, other in zip(vector.reset(seed=3), sync.reset(seed=3), strict=True):
+        assert str(one) == str(other)
+    actions = [plan[0] for plan in sync.envs[0].unwrapped.reset(seed=3)[1]["expert_plan"][:1] for _ in range(2)]
+    sync.reset(seed=3)
+    for one, other in zip(vector.step(actions), sync.step(actions), strict=True):
+        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else str(one) == str(other)
+
+
+def test_specs__are_pickled_and_written_with_their_vector_entry_point():
+    for env_id in BUNDLED:
+        assert pickle.loads(pickle.dumps(gym.spec(env_id))).id == env_id
+        json.loads(gym.make(env_id).spec.to_json())
+
+
+def test_find_spec__says_what_is_missing():
+    with pytest.raises(UnknownName, match=r"unknown module of an environment 'no_such_module'"):
+        find_spec("no_such_module:My-v0")
+    with pytest.raises(UnknownName, match="Did you mean Say-v0"):
+        find_spec("tests.foreign_worlds:Sey-v0")
+    with pytest.raises(UnknownName, match="Did you mean TextCraft-v0"):
+        find_spec("TextCraft-v1")
+    with pytest.raises(ValueError, match="expected an environment of text, but CartPole-v1 has a space of"):
+        make("CartPole-v1")
+
+
+def test_make__names_the_arguments_of_a_foreign_world():
+    with pytest.raises(UnknownName, match="Did you mean loudly"):
+        make(SAY, loud=True)
+    assert (default_split(SAY), default_split(GUESS), game_profile(SAY)) == ("short", None, "default")
+
+
+def test_evaluate__a_module_of_an_environment_in_the_working_folder(tmp_path: Path):
+    source = Path(__file__).with_name("foreign_worlds.py").read_text(encoding="utf-8")
+    (tmp_path / "my_world.py").write_text(source.replace("tests.foreign_worlds", "my_world"), encoding="utf-8")
+    command = ["evaluate", "--env", "my_world:Say-v0", "--agent", "my_world:Polite", "--split", "all", "--out", "run"]
+    arguments = [sys.executable, "-m", "textcraft_gym", *command]
+    result = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "5 letters" in result.stdout
