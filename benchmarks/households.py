@@ -43,7 +43,7 @@ def walk(game: Game, steps: int) -> list[str]:
         local = [one for one in admissible if not one.startswith("go to")]
         choice = local if number() < 0.75 else admissible
         command = choice[int(number() * len(choice))]
-        after, _ = apply(game, state, command)
+        after = apply(game, state, command)[0]
         if not after.won:
             state = after
             commands.append(command)
@@ -61,7 +61,7 @@ def play(game: Game, commands: list[str], admissible: bool) -> None:
     """Play commands on the bare engine."""
     state = game.first
     for command in commands:
-        state, _ = apply(game, state, command)
+        state = apply(game, state, command)[0]
         if admissible:
             list(moves(game, state).commands)
 

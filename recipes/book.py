@@ -47,7 +47,6 @@ class RecipeBook:
         base_items: The items that can be got, sorted.
         names: The name that a player reads for each item id.
         ids: The item id behind each name.
-        memo: What a game has worked out from this book and wants to find again; its to fill and to bound.
     """
 
     def __init__(
@@ -59,7 +58,6 @@ class RecipeBook:
         self.names = {item: name_of(item) for item in sorted(items)}
         self.ids = {name: item for item, name in self.names.items()}
         self.base_items = tuple(item for item in self.names if item not in recipes)
-        self.memo: dict[Any, Any] = {}
 
     def __copy__(self) -> RecipeBook:
         return self

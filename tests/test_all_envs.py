@@ -142,8 +142,8 @@ def test_unknown_name__says_what_there_is(env_id):
         env.reset(options={"task": task + "x"})
     with pytest.raises(UnknownName, match=r"unknown reset option 'taks'.*Possible: task"):
         env.reset(options={"taks": task})
-    with pytest.raises(TypeError, match="levle"):
-        gym.make(env_id, levle=3)
+    with pytest.raises(UnknownName, match=r"unknown argument of \w+ 'splt'\. Did you mean split\?"):
+        gym.make(env_id, splt="dev")
 
 
 def test_failed_reset__leaves_the_episode_that_is_on(env_id):

@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.agents.baselines.expert import ExpertAgent
-from textcraft_gym.envs.alfworld.thoughts import thoughts as alfworld_thoughts
-from textcraft_gym.envs.minetechtree.thoughts import thoughts as minetechtree_thoughts
-from textcraft_gym.envs.textcraft.thoughts import thoughts as textcraft_thoughts
-from textcraft_gym.envs.webshop.thoughts import thoughts as webshop_thoughts
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import Unsupported
 from textcraft_gym.evaluation.episode import Episode, run_episode
 from textcraft_gym.registration import default_split, make
 from textcraft_gym.task import Task
@@ -25,15 +21,6 @@ Demonstration: TypeAlias = dict[str, Any]
 Turns: TypeAlias = list[dict[str, Any]]
 Thoughts: TypeAlias = Callable[[Any, Sequence[str]], list[str]]
 """Returns for each action of a task's plan what to think before it; an empty text where there is nothing to say."""
-
-THOUGHTS: dict[str, Thoughts] = {
-    "ALFWorld-v0": alfworld_thoughts,
-    "MineTechTree-v0": minetechtree_thoughts,
-    "TextCraft-v0": textcraft_thoughts,
-    "TextCraftTags-v0": textcraft_thoughts,
-    "WebShopLite-v0": webshop_thoughts,
-}
-"""By the environment's id."""
 
 THINK = "think: "
 """How a thought begins where ``ReActAgent`` plays."""
@@ -72,16 +59,17 @@ def demonstrations(
         env_args: Further arguments of ``gym.make``.
 
     Raises:
-        UnknownName: For an environment, split or argument that does not exist, or thoughts of a game that has none.
+        UnknownName: For an environment, split or argument that does not exist.
+        Unsupported: For thoughts of an environment that offers none.
         ValueError: If seed or limit are out of bounds.
     """
     if seed < 0 or (limit is not None and limit < 1):
         raise ValueError(f"expected a seed of 0 or more and a limit of 1 or more, got {seed} and {limit}")
     split = split or default_split(env_id)
-    if thoughts and env_id not in THOUGHTS:
-        raise UnknownName("environment with thoughts", env_id, list(THOUGHTS))
-    think = THOUGHTS[env_id] if thoughts else _nothing
     with closing(make(env_id, split=split, **{**env_args, **ExpertAgent.env_args})) as env:
+        if thoughts and not env.has_wrapper_attr("thoughts"):
+            raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
+        think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts
         tasks: Sequence[Task] = env.get_wrapper_attr("tasks")[:limit]
         for task in tasks:
             episode = run_episode(env, ExpertAgent(), task=task.id, seed=seed)
@@ -133,7 +121,7 @@ def task_hash(env_id: str, task: Task) -> str:
     return hashlib.sha256(json.dumps([env_id, task.content]).encode()).hexdigest()
 
 
-def _nothing(task: Task, actions: Sequence[str]) -> list[str]:
+def _no_thoughts(task: Task, actions: Sequence[str]) -> list[str]:
     return [""] * len(actions)
 
 

@@ -25,8 +25,8 @@ class RunError(TextCraftGymError, ValueError):
     """A run folder that cannot be continued or read."""
 
 
-class SnapshotError(TextCraftGymError, RuntimeError):
-    """An environment that takes no snapshots, made as it was; the message says how to make one that does."""
+class Unsupported(TextCraftGymError, RuntimeError):
+    """A capability that an environment does not offer, made as it was; the message names both and says why."""
 
 
 def at_least(name: str, value: object, minimum: int) -> None:

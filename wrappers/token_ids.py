@@ -48,9 +48,9 @@ class TokenIds(TextWrapper):
         env: An environment that says text.
         length: How many tokens an observation has, 1 or more.
         vocabulary: The words that have ids, in this order. By default those of the game, ``env.unwrapped.vocabulary``,
-            which TextCraft and ALFWorld have; ``vocabulary_of`` makes one from any texts.
-        buckets: How many ids there are for hashing in place of a vocabulary, 1 or more. For WebShop, where every
-            product brings words of its own.
+            which every game of the suite has; ``vocabulary_of`` makes one from any texts.
+        buckets: Number of ids for hashing in place of a vocabulary, 1 or more. For WebShop, whose products have ten
+            thousand words and more.
         keep: ``last`` or ``first`` words of a text that is too long.
 
     Raises:

@@ -151,7 +151,7 @@ def test_alfworld__explains_every_code(commands, expected):
     *before, last = commands.split(";")
     state = game.first
     for command in before:
-        state, answer = apply(game, state, command)
+        state, answer, *_ = apply(game, state, command)
         assert answer != "Nothing happens.", command
     assert apply(game, state, last)[1] == "Nothing happens."
     code = reasons.reason(game, state, last)

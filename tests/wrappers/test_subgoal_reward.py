@@ -29,7 +29,7 @@ class Model(NamedTuple):
 
 
 def held(env: gym.Env) -> tuple:
-    return tuple(sorted(env.unwrapped.snapshot().position[1]))
+    return tuple(sorted(env.unwrapped.snapshot().position[0]))
 
 
 def explore(env: gym.Env, task: str, most: int) -> Model:
@@ -134,7 +134,7 @@ def test_end__without_success_has_the_potential_0():
     length = len(env.reset(seed=0)[1]["expert_plan"])
     total = 0.0
     for action in ("search[tea]", None, "click[buy now]"):
-        listed = env.unwrapped.snapshot().position[0].results
+        listed = env.unwrapped.snapshot().position.results
         info = env.step(action or f"click[{listed[0].lower()}]")[4]
         total += info["shaping"]
     assert info["won"] is False

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.envs.webshop.reward import Reward, fits, has_attribute
-from textcraft_gym.envs.webshop.rules import Turn, apply
-from textcraft_gym.envs.webshop.state import START, State
+from textcraft_gym.envs.webshop.rules import navigate
+from textcraft_gym.envs.webshop.state import START, State, Transition
 from textcraft_gym.envs.webshop.tasks import Market, Task, find_task
 from textcraft_gym.envs.webshop.text import Mode, observation
 from textcraft_gym.registration import SUITE, make
@@ -26,7 +26,7 @@ class Move(NamedTuple):
     """An action, and what it led to; the beginning, and a reset, is one whose action is None."""
 
     action: str | None
-    turn: Turn
+    turn: Transition
 
 
 class Wanted(NamedTuple):
@@ -97,7 +97,7 @@ class Session:
     def __init__(self, front: Storefront, task: Task) -> None:
         self.front = front
         self.task = task
-        self.moves = [Move(None, Turn(START))]
+        self.moves = [Move(None, Transition(START))]
 
     @property
     def last(self) -> int:
@@ -122,12 +122,12 @@ class Session:
         """
         if self.is_over:
             raise SessionOver
-        self.moves.append(Move(action, apply(self.front.market, self.state(self.last), action)))
+        self.moves.append(Move(action, navigate(self.front.market, self.state(self.last), action)))
 
     def replay(self, transcript: list[tuple[str | None, str]]) -> None:
         """Play the actions of an episode; one that is None begins again."""
         for action, _ in transcript[1:]:
-            turn = Turn(START) if action is None else apply(self.front.market, self.state(self.last), action)
+            turn = Transition(START) if action is None else navigate(self.front.market, self.state(self.last), action)
             self.moves.append(Move(action, turn))
 
     def state(self, number: int) -> State:

@@ -53,7 +53,7 @@ class Native:
         return self.record("", opening(self.game), 0)
 
     def play(self, command: str) -> Record:
-        self.state, answer = apply(self.game, self.state, command)
+        self.state, answer, *_ = apply(self.game, self.state, command)
         return self.record(command, answer, int(self.state.won))
 
     def record(self, command: str, answer: str, reward: int) -> Record:

@@ -27,7 +27,7 @@ def wander(game: Game, steps: int, seed: int) -> Iterator[State]:
         commands = moves(game, state).commands
         local = [one for one in commands if not one.startswith("go to")]
         choice = local if number() < 0.75 else commands
-        state, _ = apply(game, state, choice[int(number() * len(choice))])
+        state, *_ = apply(game, state, choice[int(number() * len(choice))])
         yield state
 
 
@@ -36,7 +36,7 @@ def won_by(game: Game, state: State, plan: list[str]) -> bool:
     for command in plan:
         if state.won or command not in moves(game, state).commands:
             return False
-        state, _ = apply(game, state, command)
+        state, *_ = apply(game, state, command)
     return state.won
 
 

@@ -8,7 +8,7 @@ from tests.envs.alfworld.household import household
 from textcraft_gym.envs.alfworld.env import ALFWorldEnv
 from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.problem import Goal
-from textcraft_gym.errors import SnapshotError
+from textcraft_gym.errors import Unsupported
 
 GOAL = Goal("pick_and_place_simple", "AppleType", "ShelfType")
 
@@ -39,6 +39,6 @@ def test_restore__of_another_game_of_the_same_name_raises():
 def test_snapshot__of_the_real_engine_raises():
     env = ALFWorldEnv(engine="textworld")
     env.reset(seed=0)
-    with pytest.raises(SnapshotError, match="engine='native'"):
+    with pytest.raises(Unsupported, match="engine='native'"):
         env.snapshot()
     env.close()

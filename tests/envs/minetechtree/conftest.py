@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
 from textcraft_gym.envs.minetechtree.facts import SOURCES
-from textcraft_gym.envs.minetechtree.rules import Turn, apply
+from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST, Aim, Game, Place, Point, State, World
 
 PLACES = {
@@ -18,6 +19,13 @@ PLACES = {
     "iron ore": Point(0, 5, 20),
     "diamond ore": Point(2, 2, 56),
 }
+
+
+class Turn(NamedTuple):
+    state: State
+    text: str
+    reason: str = ""
+    why: str = ""
 
 
 @pytest.fixture(scope="session")
@@ -33,4 +41,4 @@ def holding(**items: int) -> State:
 
 @pytest.fixture(scope="session")
 def play(game: Game) -> Callable[[State, str], Turn]:
-    return lambda state, action: apply(game, state, action)
+    return lambda state, action: Turn(*apply(game, state, action))

@@ -36,9 +36,8 @@ def begin(name: str, word: int, rules: str = "vanilla", ticks: int | None = None
 
 def end(game: Game, state: State, plan: list[str]) -> State:
     for action in plan:
-        turn = apply(game, state, action)
-        assert not turn.reason, (action, turn)
-        state = turn.state
+        state, answer, reason, _ = apply(game, state, action)
+        assert not reason, (action, answer)
     return state
 
 
@@ -95,7 +94,7 @@ def test_expert__wins_from_wherever_a_random_player_got_to():
                 assert plan
                 assert is_won(game, end(game, state, plan)), (name, state)
             offered = admissible_commands(game, state)
-            state = apply(game, state, offered[int(draw() * len(offered))]).state
+            state, *_ = apply(game, state, offered[int(draw() * len(offered))])
 
 
 def test_expert__goes_on_from_the_middle_of_its_plan():
@@ -104,7 +103,7 @@ def test_expert__goes_on_from_the_middle_of_its_plan():
         for left in range(len(expert_plan(game, FIRST)), 0, -1):
             plan = expert_plan(game, state)
             assert len(plan) == left
-            state = apply(game, state, plan[0]).state
+            state, *_ = apply(game, state, plan[0])
         assert expert_plan(game, state) == []
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.envs.minetechtree.conftest import holding
+from tests.envs.minetechtree.conftest import Turn, holding
 from textcraft_gym.envs.minetechtree import rules
 from textcraft_gym.envs.minetechtree.admissible import admissible_commands
 from textcraft_gym.envs.minetechtree.facts import SOURCES
-from textcraft_gym.envs.minetechtree.rules import Turn, apply, best_tool, ticks_for, tools_for
+from textcraft_gym.envs.minetechtree.rules import apply, best_tool, ticks_for, tools_for
 from textcraft_gym.envs.minetechtree.state import FIRST, Aim, Game, Place, Point, State, World
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
 
@@ -136,7 +136,7 @@ TOOLED = holding(wooden_pickaxe=1, crafting_table=1, furnace=1)
 def test_action__does_what_it_says(play, held, action, answer, after, ticks):
     before = holding(**held)
     turn = play(before, action)
-    assert (turn.answer, turn.why, turn.reason) == (answer, "", "")
+    assert (turn.text, turn.why, turn.reason) == (answer, "", "")
     assert inventory(turn.state) == after
     assert turn.state.ticks == ticks
     assert before == holding(**held)  # and leaves what it was given
@@ -262,7 +262,7 @@ def test_action__does_what_it_says(play, held, action, answer, after, ticks):
 )
 def test_action__that_cannot_be_done_says_why_and_changes_nothing(play, held, action, answer, why, reason):
     before = holding(**held)
-    assert play(before, action) == Turn(before, answer, why, reason)
+    assert play(before, action) == Turn(before, answer, reason, why)
 
 
 def test_reasons__are_all_met_and_listed(play):
@@ -296,34 +296,32 @@ def test_walking__goes_to_the_nearest():
     near, far = Point(0, 7), Point(0, -8)
     places = (Place(SOURCES["cows"], far), Place(SOURCES["cows"], near))
     game = Game(World(places, (("plains", Point(0, 0)),)), (), 1000)
-    assert apply(game, FIRST, "hunt 1 beef").state.at == near
+    assert apply(game, FIRST, "hunt 1 beef")[0].at == near
 
 
 def test_time__that_does_not_do_is_gone_and_nothing_is_gained(play, game):
     spent = FIRST._replace(ticks=game.limit - 109)
     turn = play(spent, "mine 1 oak log")
-    assert turn == Turn(spent._replace(ticks=game.limit), "Time is up.", "", "out_of_time")
-    assert play(FIRST._replace(ticks=game.limit - 110), "mine 1 oak log").answer == "Mined 1 oak log"
+    assert turn == Turn(spent._replace(ticks=game.limit), "Time is up.", "out_of_time")
+    assert play(FIRST._replace(ticks=game.limit - 110), "mine 1 oak log").text == "Mined 1 oak log"
 
 
 def test_looks__take_no_time(play):
     state = holding(oak_log=2, shield=1)._replace(equipped={"off hand": "minecraft:shield"})
     assert play(state, "look").state == play(state, "inventory").state == state
-    assert play(state, "inventory").answer == "Inventory: 2 oak log, 1 shield (equipped)"
-    assert play(FIRST, "inventory").answer == "Inventory: You are not carrying anything."
+    assert play(state, "inventory").text == "Inventory: 2 oak log, 1 shield (equipped)"
+    assert play(FIRST, "inventory").text == "Inventory: You are not carrying anything."
 
 
 def test_look__shows_the_nearest_first_and_the_time(play):
-    assert play(FIRST, "look").answer.split("\n") == [
+    assert play(FIRST, "look").text.split("\n") == [
         "You are in the forest.",
         "You see: oak trees 10 steps away, birch trees 20 steps away, cows 30 steps away, sheep 40 steps away.",
         "Under the ground: stone 4 steps away, coal ore 15 steps away, iron ore 25 steps away, "
         "diamond ore 60 steps away.",
         "Ticks left: 5000.",
     ]
-    assert play(FIRST._replace(at=Point(0, 40, 9)), "look").answer.startswith(
-        "You are in the plains.\nYou see: sheep 9 "
-    )
+    assert play(FIRST._replace(at=Point(0, 40, 9)), "look").text.startswith("You are in the plains.\nYou see: sheep 9 ")
 
 
 def test_equipped__is_one_thing_a_place_and_ends_with_the_last_of_it(play):
@@ -343,9 +341,9 @@ def test_equipped__is_one_thing_a_place_and_ends_with_the_last_of_it(play):
 
 def test_obtained__stays_when_the_item_is_used_up():
     game = Game(World((), ()), (Aim("minecraft:stick"), Aim("minecraft:shield", worn=True)), 100)
-    state = apply(game, holding(oak_planks=4), "craft 4 stick using 2 oak planks").state
+    state, *_ = apply(game, holding(oak_planks=4), "craft 4 stick using 2 oak planks")
     assert state.obtained == {"minecraft:stick"}
-    state = apply(game, state._replace(inventory={"minecraft:shield": 1}), "equip shield").state
+    state, *_ = apply(game, state._replace(inventory={"minecraft:shield": 1}), "equip shield")
     assert state.obtained == {"minecraft:stick", "minecraft:shield"}
 
 
@@ -415,7 +413,7 @@ def test_making__conserves_what_the_recipe_says(game, data):
     for _ in range(4):
         offered = [one for one in admissible_commands(game, state) if one.startswith(("craft", "smelt"))]
         action = data.draw(st.sampled_from(offered))
-        turn = apply(game, state, action)
+        turn = Turn(*apply(game, state, action))
         assert not turn.reason, (action, turn)
         made, used = action.partition(" using ")[::2]
         _, count, name = made.split(" ", 2)
@@ -446,13 +444,13 @@ ACTIONS = st.one_of(
 def test_actions__never_break_the_state(game, actions):
     state = holding(oak_log=3, furnace=1)
     for action in actions:
-        turn = apply(game, state, action)
+        turn = Turn(*apply(game, state, action))
         after = turn.state
         assert min(after.inventory.values(), default=1) > 0
         assert set(after.equipped.values()) <= set(after.inventory)
         assert state.ticks <= after.ticks <= game.limit
         assert bool(turn.reason) <= (after == state or turn.reason == "out_of_time")
-        assert turn == apply(game, state, action)
+        assert turn == Turn(*apply(game, state, action))
         state = after
 
 
@@ -462,6 +460,6 @@ def test_gathering__is_the_only_way_to_more_matter(game, actions):
     state = holding(oak_log=3)
     for action in actions:
         if not action.startswith(("mine", "hunt")):
-            state = apply(game, state, action).state
+            state, *_ = apply(game, state, action)
     worth = {"oak_log": 8, "oak_planks": 2, "stick": 1}
     assert sum(worth.get(item, 0) * count for item, count in inventory(state).items()) <= 24

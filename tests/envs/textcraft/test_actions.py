@@ -9,7 +9,7 @@ from hypothesis import given
 
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.actions import Craft, Get, Look, Unknown, WrongItem, parse
-from textcraft_gym.envs.textcraft.rules import apply, understand
+from textcraft_gym.envs.textcraft.rules import apply, world_of
 
 from .lines import anything
 
@@ -98,7 +98,7 @@ def test_parse__reads_back_every_line_that_the_game_writes(book):
 def test_long_action__is_answered_at_once(book, kind):
     inventory = dict.fromkeys(book.names, 999999)
     started = process_time()
-    after, observation, reason = apply(book, inventory, understand(book, LONG[kind]))
+    after, observation, reason, _ = apply(world_of(book), inventory, LONG[kind])
     assert process_time() - started < 0.8
     if kind == "zeros":
         assert observation == "Got 1 oak log"
@@ -114,6 +114,6 @@ def test_craft__with_every_item_at_once_is_answered_at_once(book):
     started = process_time()
     for offer in offers:
         for output in ("chest", "red bed", "beehive", "stick", "piston"):
-            move = understand(book, f"craft 1 {output} using {', '.join(offer)}")
+            move = world_of(book).understand(f"craft 1 {output} using {', '.join(offer)}")
             assert move.reason == "no_recipe"
     assert process_time() - started < 0.8

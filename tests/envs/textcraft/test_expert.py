@@ -9,7 +9,7 @@ import pytest
 
 from textcraft_gym import tasks
 from textcraft_gym.envs.textcraft.expert import expert_plan
-from textcraft_gym.envs.textcraft.rules import apply, understand
+from textcraft_gym.envs.textcraft.rules import apply, world_of
 
 
 def make(env_id: str) -> gym.Env:
@@ -90,7 +90,7 @@ def test_plan__from_any_inventory_wins_in_its_length(book):
         inventory = dict(held)
         for action in plan:
             assert goal not in inventory
-            inventory, _, reason = apply(book, inventory, understand(book, action))
+            inventory, _, reason, _ = apply(world_of(book), inventory, action)
             assert not reason
         assert goal in inventory
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textcraft_gym.envs.textcraft import rules
-from textcraft_gym.envs.textcraft.rules import apply, understand
+from textcraft_gym.envs.textcraft.rules import apply, world_of
 from textcraft_gym.recipes import RecipeBook
 
 from . import reference
@@ -24,7 +24,7 @@ def say(*actions: str, book: RecipeBook = GROUP, held: dict[str, int] | None = N
     """Play from what is held and return the last observation."""
     inventory, observation = held or {}, ""
     for action in actions:
-        inventory, observation, _ = apply(book, inventory, understand(book, action))
+        inventory, observation, *_ = apply(world_of(book), inventory, action)
     return observation
 
 
@@ -135,7 +135,7 @@ def test_inventory__lists_an_item_that_ran_out_and_came_back_at_the_end():
 )
 def test_craft__checks_format_then_held_then_recipe(using, reason):
     held = {"minecraft:oak_logs": 1}
-    assert apply(GROUP, held, understand(GROUP, f"craft 4 stick using {using}"))[2] == reason
+    assert apply(world_of(GROUP), held, f"craft 4 stick using {using}")[2] == reason
 
 
 def test_slot__takes_one_kind_in_v0_and_a_mix_with_real_tags():
@@ -175,8 +175,8 @@ def test_recipe__can_be_crafted_with_each_member_as_its_line_says(book):
                 chosen = [items[choice % len(items)] for items in members]
                 held = {item: slot.amount for item, slot in zip(chosen, recipe.slots, strict=True)}
                 using = ", ".join(f"{count} {book.names[item]}" for item, count in held.items())
-                move = understand(book, f"craft 1 {book.names[recipe.output]} using {using}")
-                assert apply(book, held, move)[0] == {recipe.output: recipe.makes}
+                action = f"craft 1 {book.names[recipe.output]} using {using}"
+                assert apply(world_of(book), held, action)[0] == {recipe.output: recipe.makes}
 
 
 @pytest.mark.parametrize("book", [GROUP, ITEM], ids=["group", "item"])
@@ -187,7 +187,7 @@ def test_apply__answers_as_the_rule_book_does(book, data):
     held = list(inventory.items())
     for action in actions:
         before = dict(inventory)
-        after, observation, reason = apply(book, inventory, understand(book, action))
+        after, observation, reason, _ = apply(world_of(book), inventory, action)
         held, expected = reference.answer(book, held, action)
         assert observation == expected
         assert list(after.items()) == held

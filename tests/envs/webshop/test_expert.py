@@ -10,7 +10,7 @@ import pytest
 from tests.envs.webshop.shelf import GOAL, LAMP, MUGS, ODD, Shelf, product, shop
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.product import Goal
-from textcraft_gym.envs.webshop.rules import admissible_commands, apply
+from textcraft_gym.envs.webshop.rules import admissible_commands, navigate
 from textcraft_gym.envs.webshop.state import START, Shop, State
 
 CHEAP = product(
@@ -44,7 +44,7 @@ def fewest(of: Shop, goal: Goal, state: State) -> int | None:
             return steps
         steps += 1
         found = {
-            apply(of, one, action)[0]._replace(visited=frozenset())
+            navigate(of, one, action)[0]._replace(visited=frozenset())
             for one in reached
             for action in (*admissible_commands(of, one, goal.instruction), *searches)
         }
@@ -55,7 +55,7 @@ def fewest(of: Shop, goal: Goal, state: State) -> int | None:
 
 def played(of: Shop, state: State, plan: list[str]) -> State:
     for action in plan:
-        state, reason, _ = apply(of, state, action)
+        state, reason, _ = navigate(of, state, action)
         assert not reason
     return state
 
@@ -73,7 +73,7 @@ def test_plan__is_as_short_as_any_from_wherever_the_customer_went(name, products
         assert plan is not None
         assert earns_all(of, goal, played(of, state, plan))
         assert len(plan) == fewest(of, goal, state)
-        state = apply(of, state, draw.choice(admissible_commands(of, state, goal.instruction)))[0]
+        state = navigate(of, state, draw.choice(admissible_commands(of, state, goal.instruction)))[0]
         state = START if state.page == "done" else state
 
 

@@ -15,8 +15,8 @@ import pytest
 from tests.envs.webshop.shelf import INSTRUCTION, LAMP, ODD, Shelf, shop
 from textcraft_gym.envs.webshop import text
 from textcraft_gym.envs.webshop.pages import page
-from textcraft_gym.envs.webshop.rules import Turn, apply
-from textcraft_gym.envs.webshop.state import START, Shop, State
+from textcraft_gym.envs.webshop.rules import navigate
+from textcraft_gym.envs.webshop.state import START, Shop, State, Transition
 from textcraft_gym.envs.webshop.text import MODES
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -50,7 +50,7 @@ WAYS: dict[str, list[str]] = {
 def there(way: list[str], of: Shop) -> State:
     state = START
     for action in way:
-        state, reason, _ = apply(of, state, action)
+        state, reason, _ = navigate(of, state, action)
         assert not reason
     return state
 
@@ -137,11 +137,11 @@ def test_react__is_the_format_of_the_prompts_of_reference_agents():
 
 def test_react__answers_in_a_line_where_no_page_is_new():
     state = there(LAMP_PAGE, shop())
-    assert text.react_answer(Turn(state, chosen="red"), 0.0) == "You have clicked red."
-    assert text.react_answer(Turn(state, reason="not_on_page"), 0.0) == "Invalid action!"
-    bought = Turn(state._replace(page="done"))
+    assert text.react_answer(Transition(state, chosen="red"), 0.0) == "You have clicked red."
+    assert text.react_answer(Transition(state, reason="not_on_page"), 0.0) == "Invalid action!"
+    bought = Transition(state._replace(page="done"))
     assert text.react_answer(bought, 2 / 3) == "Your score (min 0.0, max 1.0): 0.6666666666666666"
-    assert text.react_answer(Turn(state), 0.0) is None
+    assert text.react_answer(Transition(state), 0.0) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.envs.webshop.shelf import INSTRUCTION, LAMP, MUGS, ODD, shop
 from textcraft_gym.envs.webshop import rules
 from textcraft_gym.envs.webshop.actions import click, parse
 from textcraft_gym.envs.webshop.pages import page
-from textcraft_gym.envs.webshop.rules import admissible_commands, apply, clickables
+from textcraft_gym.envs.webshop.rules import admissible_commands, clickables, navigate
 from textcraft_gym.envs.webshop.state import START, Shop, State
 from textcraft_gym.envs.webshop.text import MODES
 
@@ -24,7 +24,7 @@ def walk(*actions: str, begin: State = START, of: Shop = SHOP) -> State:
     """Play actions all of which do something."""
     state = begin
     for action in actions:
-        state, reason, _ = apply(of, state, action)
+        state, reason, _ = navigate(of, state, action)
         assert not reason, f"{action}: {reason}"
     return state
 
@@ -78,7 +78,7 @@ def test_next__has_no_end():
 
 def test_previous__of_results_is_the_page_before():
     assert walk("search[mug]", "click[next >]", "click[next >]", "click[< prev]").number == 2
-    assert apply(SHOP, walk("search[mug]"), "click[< prev]").reason == "not_on_page"
+    assert navigate(SHOP, walk("search[mug]"), "click[< prev]").reason == "not_on_page"
 
 
 def test_previous__of_an_item_is_its_page_of_results_and_loses_the_options():
@@ -98,12 +98,12 @@ def test_previous__of_a_sub_page_is_the_item_with_its_options(sub_page):
 
 
 def test_attributes__can_be_clicked_only_where_they_are_shown():
-    assert apply(SHOP, walk(*TO_LAMP), "click[attributes]").reason == "not_on_page"
+    assert navigate(SHOP, walk(*TO_LAMP), "click[attributes]").reason == "not_on_page"
 
 
 def test_option__is_set_and_set_again():
     assert walk(*TO_LAMP, "click[small]", "click[Red]").chosen == (("color", "red"), ("size", "small"))
-    state, reason, chosen = apply(SHOP, walk(*TO_LAMP, "click[red]"), "click[Dark Blue]")
+    state, reason, chosen = navigate(SHOP, walk(*TO_LAMP, "click[red]"), "click[Dark Blue]")
     assert (state.chosen, reason, chosen) == ((("color", "dark blue"),), "", "dark blue")
 
 
@@ -124,7 +124,7 @@ def test_option__called_search_or_with_an_opening_bracket_cannot_be_clicked():
     state = walk(*TO_ODD)
     for value, reason in (("search", "not_on_page"), ("a[b]", "unknown_action")):
         assert value in clickables(SHOP, state)
-        assert apply(SHOP, state, click(value)) == (state, reason, "")
+        assert navigate(SHOP, state, click(value)) == (state, reason, "")
         assert click(value) not in admissible_commands(SHOP, state, INSTRUCTION)
 
 
@@ -147,8 +147,8 @@ def test_buy__ends():
     assert clickables(SHOP, state) == ()
     assert admissible_commands(SHOP, state, INSTRUCTION) == []
     for action in ("search[lamp]", "click[back to search]", "click[search]", "click[buy now]", "x"):
-        assert apply(SHOP, state, action).state == state
-        assert apply(SHOP, state, action).reason in rules.REASONS
+        assert navigate(SHOP, state, action).state == state
+        assert navigate(SHOP, state, action).reason in rules.REASONS
 
 
 def test_clickables__stand_in_the_order_of_the_original():
@@ -199,7 +199,7 @@ def test_admissible_commands__are_the_clicks_and_the_search_for_the_instruction(
 )
 def test_invalid_action__leaves_everything_as_it_is_and_says_why(way, action, reason):
     state = walk(*way)
-    assert apply(SHOP, state, action) == (state, reason, "")
+    assert navigate(SHOP, state, action) == (state, reason, "")
     assert reason in rules.REASONS
 
 
@@ -231,7 +231,7 @@ class Customer(RuleBasedStateMachine):
 
     def play(self, action: str) -> None:
         before = self.state
-        self.state, reason, chosen = apply(self.shop, before, action)
+        self.state, reason, chosen = navigate(self.shop, before, action)
         name, what = parse(action)
         if before.page == "done" or reason:
             assert self.state == before
@@ -264,7 +264,7 @@ class Customer(RuleBasedStateMachine):
         if commands:
             before, action = self.state, data.draw(st.sampled_from(commands))
             self.play(action)
-            assert not apply(self.shop, before, action).reason
+            assert not navigate(self.shop, before, action).reason
 
     @rule(
         action=st.sampled_from(["click[red]", "click[grey]", "click[buy now]", "click[attributes]", "", "jump", "]["])
@@ -276,7 +276,7 @@ class Customer(RuleBasedStateMachine):
     def clickables__are_the_valid_clicks(self):
         valid = set(clickables(self.shop, self.state)) - {"search", "a[b]"}
         for what in {parse(action)[1] for action in self.said} | valid | {"search", "a[b]", "reviews", "next >"}:
-            assert (not apply(self.shop, self.state, click(what)).reason) == (what in valid)
+            assert (not navigate(self.shop, self.state, click(what)).reason) == (what in valid)
 
 
 Customer.TestCase.settings = settings(max_examples=60, stateful_step_count=25)

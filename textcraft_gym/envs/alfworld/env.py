@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
-
-from gymnasium.error import ResetNeeded
 
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.feedback import explain
@@ -16,19 +14,20 @@ from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select
+from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
+from textcraft_gym.envs.alfworld.thoughts import thoughts
 from textcraft_gym.envs.alfworld.vocabulary import vocabulary
-from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
-from textcraft_gym.errors import SnapshotError, UnknownName
-from textcraft_gym.spaces import AnyText
+from textcraft_gym.envs.text_env import Settings, Step, TextEnv
+from textcraft_gym.errors import UnknownName
 
 DIALECTS = ("move", "put")
 ENGINES = ("native", "textworld")
 
-Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool], tuple[str | None, str]]
-"""The fingerprint of the household, its state with the contents of its places, and what ``render`` shows."""
+Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool]]
+"""The fingerprint of the household, and its state with the contents of its places."""
 
 
-class ALFWorldEnv(RestorableEnv):
+class ALFWorldEnv(TextEnv):
     """Do a task in a household of text: find things, clean, heat, cool, light and put them where they are asked for.
 
     **Actions** (any string; what is none of these, or cannot be done now, answers ``Nothing happens.``): ``look``,
@@ -79,7 +78,8 @@ class ALFWorldEnv(RestorableEnv):
     """
 
     game_profile = "alfworld"
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    tasks: tuple[Task, ...]
+    thoughts = staticmethod(thoughts)
 
     def __init__(
         self,
@@ -96,6 +96,7 @@ class ALFWorldEnv(RestorableEnv):
         expert: bool = False,
         render_mode: str | None = None,
     ) -> None:
+        super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         if dialect not in DIALECTS:
             raise UnknownName("dialect", dialect, DIALECTS)
         if engine not in ENGINES:
@@ -108,53 +109,12 @@ class ALFWorldEnv(RestorableEnv):
             wrong = "".join(f"\n{one}" for one in self.games.skipped)
             raise ValueError(f"split {split!r} of {games} has no game of these types that can be played{wrong}")
         self.dialect: Dialect = dialect
-        self.admissible = admissible
-        self.expert = expert
-        self.render_mode = render_mode
-        self.observation_space = AnyText()
-        self.action_space = AnyText()
-        self._over = True
         self._real = RealEngine() if engine == "textworld" else None
 
     @property
     def fingerprint(self) -> str:
         """A SHA-256 of the split's games: runs with the same one play the same."""
         return self.games.fingerprint
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
-        super().reset(seed=seed)
-        word = int(self.np_random.bit_generator.random_raw())
-        self.task = self._chosen(options or {}) or self.tasks[word % len(self.tasks)]
-        self.game = self.task.game(self.dialect)
-        self._state: State = self.game.first
-        self._over = False
-        said = self._real.begin(self.task) if self._real else opening(self.game)
-        self._turn: tuple[str | None, str] = None, said
-        return said, self._info()
-
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one command."""
-        if self._over:
-            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
-        before = self._state
-        self._state, answer = apply(self.game, before, action)
-        if self._real:  # ours goes along, for the plan and the reasons
-            answer, won = self._real.play(action)
-            self._state = self._state._replace(won=won)
-        self._over = self._state.won
-        info = self._info()
-        if answer == "Nothing happens.":
-            info["invalid_reason"] = reason(self.game, before, action)
-        self._turn = action, answer
-        return answer, float(self._over), self._over, False, info
-
-    def render(self) -> str | None:
-        """Return the last action and its answer, or the opening."""
-        if self.render_mode != "ansi":
-            return None
-        action, said = self._turn
-        return said if action is None else f"> {action}\n{said}"
 
     def explain(self, action: str, reason: str) -> str:
         """Return what was missing for the last command, which did nothing for this ``invalid_reason``."""
@@ -170,31 +130,34 @@ class ALFWorldEnv(RestorableEnv):
         if self._real:
             self._real.close()
 
-    def _world(self) -> World:
-        if self._real:
-            raise SnapshotError("the real engine takes no snapshots: play with engine='native'")
-        return "ALFWorld", (("dialect", self.dialect),)
+    def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
+        """Refuse.
 
-    def _position(self) -> Position:
-        location, held, places, flags, won = self._state
-        contents = tuple([place.content for place in places])
-        return self.game.fingerprint, (location, held, contents, flags, won), self._turn
+        Raises:
+            Unsupported: Always.
+        """
+        raise self.unsupported("possible_commands", "each household has things of its own, by the ten thousand")
 
-    def _go_back(self, snapshot: Snapshot) -> None:
-        fingerprint, (location, held, contents, flags, won), turn = snapshot.position
-        task = self.games.find(snapshot.task)
-        game = task.game(self.dialect)
-        if game.fingerprint != fingerprint:
-            raise ValueError(f"the snapshot is of another game of the name {snapshot.task}")
-        self.task, self.game, self._turn = task, game, turn
-        places = tuple([game.place(number, content) for number, content in enumerate(contents)])
-        self._state = State(location, held, places, flags, won)
+    def _find_task(self, name: Any) -> Task:
+        return self.games.find(name)
 
-    def _chosen(self, options: dict[str, Any]) -> Task | None:
-        for key in options:
-            if key != "task":
-                raise UnknownName("reset option", key, ["task"])
-        return self.games.find(options["task"]) if "task" in options else None
+    def _begin(self, task: Task, draw: int) -> str:
+        self.game = task.game(self.dialect)
+        self._state: State = self.game.first
+        return self._real.begin(task) if self._real else opening(self.game)
+
+    def _play(self, action: str) -> Step:
+        before = self._state
+        self._state, answer, invalid, _ = apply(self.game, before, action)
+        if self._real:  # keep the native state in step, for expert and reasons
+            answer, won = self._real.play(action)
+            self._state = self._state._replace(won=won)
+            invalid = reason(self.game, before, action) if answer == NOTHING_HAPPENS else ""
+        won = self._state.won
+        info = self._info()
+        if invalid:
+            info["invalid_reason"] = invalid
+        return answer, float(won), won, False, info
 
     def _info(self) -> dict[str, Any]:
         info: dict[str, Any] = {
@@ -209,3 +172,22 @@ class ALFWorldEnv(RestorableEnv):
         if self.expert:
             info["expert_plan"] = expert_plan(self.game, self._state) or []
         return info
+
+    def _settings(self) -> Settings:
+        if self._real:
+            raise self.unsupported("snapshot", "the real engine cannot go back; play with engine='native'")
+        return "ALFWorld", (("dialect", self.dialect),)
+
+    def _position(self) -> Position:
+        location, held, places, flags, won = self._state
+        contents = tuple([place.content for place in places])
+        return self.game.fingerprint, (location, held, contents, flags, won)
+
+    def _go_back(self, task: Task, draw: int, position: Position) -> None:
+        fingerprint, (location, held, contents, flags, won) = position
+        game = task.game(self.dialect)
+        if game.fingerprint != fingerprint:
+            raise ValueError(f"the snapshot is of another game of the name {task.id}")
+        self.game = game
+        places = tuple([game.place(number, content) for number, content in enumerate(contents)])
+        self._state = State(location, held, places, flags, won)

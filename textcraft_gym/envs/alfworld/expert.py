@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from textcraft_gym.envs.alfworld.game import CLEAN, COOL, HOT, NOTHING, TOGGLED, Game, State
-from textcraft_gym.envs.alfworld.rules import SINKS, apply, is_won, moves
+from textcraft_gym.envs.alfworld.game import CLEAN, COOL, HOT, NOTHING, SINKS, TOGGLED, Game, State
+from textcraft_gym.envs.alfworld.rules import apply, is_won, moves
 
 _TREATMENTS = {
     "pick_clean_then_place_in_recep": ("clean", CLEAN, "cleanable", SINKS),
@@ -50,7 +50,7 @@ class Walk:
         self.stuck = self.stuck or command not in moves(self.game, self.state).commands
         if not self.stuck:
             self.commands.append(command)
-            self.state, _ = apply(self.game, self.state, command)
+            self.state = apply(self.game, self.state, command)[0]
 
     def reach(self, r: int, *, inside: bool = False) -> None:
         """Go to a receptacle, and open it to get at its inside."""

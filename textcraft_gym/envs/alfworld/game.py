@@ -17,6 +17,7 @@ NOTHING = -1
 CLEAN, HOT, COOL, TOGGLED, SLICED = (1 << bit for bit in range(5))
 STATES = {"isClean": CLEAN, "isHot": HOT, "isCool": COOL, "isToggled": TOGGLED, "isSliced": SLICED}
 ALWAYS = ("help", "inventory", "look")
+SINKS = ("SinkType", "SinkBasinType")
 MAX_PLACES = 1 << 14
 """So many states of places a game keeps; then it forgets them all."""
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 
-from textcraft_gym.envs.alfworld.game import NOTHING, NOWHERE, Game, State
-from textcraft_gym.envs.alfworld.rules import SINKS
+from textcraft_gym.envs.alfworld.game import NOTHING, NOWHERE, SINKS, Game, State
 
 REASONS = (
     "unknown_command",

@@ -16,6 +16,7 @@ from textcraft_gym.envs.alfworld.game import (
     HOT,
     NOTHING,
     NOWHERE,
+    SINKS,
     SLICED,
     TOGGLED,
     Content,
@@ -23,9 +24,10 @@ from textcraft_gym.envs.alfworld.game import (
     Place,
     State,
 )
+from textcraft_gym.envs.alfworld.reasons import reason
+from textcraft_gym.envs.turn import Turn
 
 KNIVES = ("KnifeType", "ButterKnifeType")
-SINKS = ("SinkType", "SinkBasinType")
 
 
 class Move(NamedTuple):
@@ -59,27 +61,30 @@ class Moves(NamedTuple):
     commands: tuple[str, ...]
 
 
-def apply(game: Game, state: State, command: str) -> tuple[State, str]:
-    """Play a command and return the next state and the answer; a command that cannot be played changes nothing."""
+def apply(game: Game, state: State, command: str) -> Turn[State]:
+    """Play a command; one that cannot be played changes nothing and answers ``Nothing happens.``."""
     command = command.strip()
     location, held, places, flags, won = state
     move = moves(game, state).by_command.get(command)
     if move is not None:
         if move.content is None and move.thing == NOTHING:
-            return state, move.answer
+            return state, move.answer, "", ""
         if move.content is not None:
             place = game.place(location, move.content)
             places = (*places[:location], place, *places[location + 1 :])
         if move.thing != NOTHING:
             thing = move.thing
             flags = (*flags[:thing], (flags[thing] | move.sets) & ~move.clears, *flags[thing + 1 :])
-        return _judged(game, State(location, move.held, places, flags, won)), move.answer
+        return _judged(game, State(location, move.held, places, flags, won)), move.answer, "", ""
     receptacle = game.go_to.get(command)
     if receptacle is not None and game.location_of[receptacle] != location:
         after = State(game.location_of[receptacle], held, places, flags, won)
         seen = _seen(game, places[after.location], receptacle)
-        return _judged(game, after), f"You arrive at {game.receptacles[receptacle]}. {seen}"
-    return state, _said(game, state, command)
+        return _judged(game, after), f"You arrive at {game.receptacles[receptacle]}. {seen}", "", ""
+    answer = _said(game, state, command)
+    # Why nothing happened is found by parsing, which plays no part where something did.
+    code = reason(game, state, command) if answer == text.NOTHING_HAPPENS else ""
+    return state, answer, code, ""
 
 
 def moves(game: Game, state: State) -> Moves:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
-
-import gymnasium as gym
-from gymnasium.error import ResetNeeded
 
 from textcraft_gym.envs.minedojo.commands import Command, command, held, is_near, place_of, worn
 from textcraft_gym.envs.minedojo.names import new_name, old_name, task_id
@@ -27,9 +25,11 @@ from textcraft_gym.envs.minetechtree.rules import (
     UNKNOWN_ITEM,
 )
 from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
+from textcraft_gym.envs.minetechtree.thoughts import thoughts
+from textcraft_gym.envs.minetechtree.vocabulary import vocabulary
+from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.recipe import name_of
-from textcraft_gym.spaces import AnyText
 
 NO_SKILL = "no_skill"
 SKILL_FAILED = "skill_failed"
@@ -39,6 +39,12 @@ OPEN_ENDED = "open-ended"
 IMAGE_SIZE = (160, 256)
 
 _STATIONS = {"crafting_table": ("table", NEEDS_TABLE), "furnace": ("furnace", NEEDS_FURNACE)}
+
+
+_OWN_WORDS = (
+    "Placed Near: nothing to work at. MineDojo does not make it ingredients or fuel are missing "
+    "no skill policy was given (gym.make(..., skills=...)) the skill got of"
+)
 
 
 class Skill(NamedTuple):
@@ -57,7 +63,7 @@ Simulator: TypeAlias = Callable[..., Any]
 """``minedojo.make``: takes a task id and ``image_size``, gives an environment of the old Gym."""
 
 
-class MineDojoEnv(gym.Env[str, str]):
+class MineDojoEnv(TextEnv):
     """The real game through MineDojo, played with the text actions of ``MineTechTree-v0``.
 
     It needs MineDojo itself, Java 8 and a display or a virtual one; none of that comes with this package, and this
@@ -108,7 +114,8 @@ class MineDojoEnv(gym.Env[str, str]):
     """
 
     game_profile = "minetechtree"
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    tasks: tuple[Task, ...]
+    thoughts = staticmethod(thoughts)
 
     def __init__(
         self,
@@ -121,6 +128,7 @@ class MineDojoEnv(gym.Env[str, str]):
         image_size: tuple[int, int] = IMAGE_SIZE,
         render_mode: str | None = None,
     ) -> None:
+        super().__init__(render_mode=render_mode)
         if rules not in RULES:
             raise UnknownName("rules", rules, RULES)
         self.tasks = split_tasks(split, rules)
@@ -128,47 +136,10 @@ class MineDojoEnv(gym.Env[str, str]):
         self.skills = skills
         self.skill_ticks = skill_ticks
         self.image_size = image_size
-        self.render_mode = render_mode
-        self.observation_space = AnyText()
-        self.action_space = AnyText()
         self.observation: Any = None
         self._make = simulator or _minedojo_make()
         self._abilities = read_abilities()
         self._simulator: Any = None
-        self._over = True
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
-        super().reset(seed=seed)
-        word = int(self.np_random.bit_generator.random_raw())
-        self.task = self._chosen(options or {}) or self.tasks[word % len(self.tasks)]
-        self.close()
-        self._task_id = _id_of(self.task)
-        self._simulator = self._make(self._task_id, image_size=self.image_size, seed=word % (1 << 31))
-        self.observation = self._simulator.reset()
-        self._ticks = 0
-        self._ended = self._over = False
-        self._obtained: set[str] = set()
-        self._said = f"{self._look()}\n\nGoal: obtain {text.goals(self.task.aims)}."
-        return self._said, self._info()
-
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one action, which may take many steps of the simulator."""
-        if self._over:
-            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
-        said, reason = self._play(action)
-        won = self._is_won()
-        truncated = not won and self._is_over()
-        self._over = won or truncated
-        self._said = f"> {action}\n{said}"
-        info = self._info()
-        if reason:
-            info["invalid_reason"] = reason
-        return said, 1.0 if won else 0.0, won, truncated, info
-
-    def render(self) -> str | None:
-        """Return the last action and its answer, or the text of the reset."""
-        return self._said if self.render_mode == "ansi" else None
 
     def close(self) -> None:
         """End the game."""
@@ -176,13 +147,59 @@ class MineDojoEnv(gym.Env[str, str]):
             self._simulator.close()
             self._simulator = None
 
-    def _chosen(self, options: dict[str, Any]) -> Task | None:
-        for key in options:
-            if key != "task":
-                raise UnknownName("reset option", key, ["task"])
-        return find_task(options["task"], self.rules) if "task" in options else None
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of what MineDojo's files say about its tasks and items."""
+        known = sorted(read_specifications().items()), self._abilities
+        return hashlib.sha256(repr(known).encode()).hexdigest()
 
-    def _play(self, said: str) -> tuple[str, str]:
+    @property
+    def vocabulary(self) -> str:
+        """A text with every word in it that the game says of its own accord."""
+        return f"{vocabulary()}\n{_OWN_WORDS}"
+
+    def explain(self, action: str, reason: str) -> str:
+        """Refuse.
+
+        Raises:
+            Unsupported: Always.
+        """
+        raise self.unsupported("explain", "its answers say what is missing already")
+
+    def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
+        """Refuse.
+
+        Raises:
+            Unsupported: Always.
+        """
+        raise self.unsupported("possible_commands", "commands name counts, and any count may be named")
+
+    def _find_task(self, name: Any) -> Task:
+        return find_task(name, self.rules)
+
+    def _begin(self, task: Task, draw: int) -> str:
+        self.close()
+        self._task_id = _id_of(task)
+        self._simulator = self._make(self._task_id, image_size=self.image_size, seed=draw % (1 << 31))
+        self.observation = self._simulator.reset()
+        self._ticks = 0
+        self._ended = False
+        self._obtained: set[str] = set()
+        return f"{self._look()}\n\nGoal: obtain {text.goals(task.aims)}."
+
+    def _play(self, action: str) -> Step:
+        observation, reason = self._answer(action)
+        won = self._is_won()
+        truncated = not won and self._is_over()
+        info = self._info()
+        if reason:
+            info["invalid_reason"] = reason
+        return observation, 1.0 if won else 0.0, won, truncated, info
+
+    def _settings(self) -> Settings:
+        raise self.unsupported("snapshot", "its simulator cannot go back")
+
+    def _answer(self, said: str) -> tuple[str, str]:
         """Return the answer to an action, and why nothing happened, or an empty string."""
         action = parse(said)
         if isinstance(action, Make):

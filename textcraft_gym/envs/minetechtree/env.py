@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Literal, TypeAlias
-
-from gymnasium.error import ResetNeeded
 
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.admissible import admissible_commands
@@ -29,21 +28,22 @@ from textcraft_gym.envs.minetechtree.rules import OUT_OF_TIME, UNKNOWN_ACTION, W
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
 from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
-from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
+from textcraft_gym.envs.minetechtree.thoughts import thoughts
+from textcraft_gym.envs.minetechtree.vocabulary import vocabulary
+from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.spaces import AnyText
 
 FEEDBACKS = ("reason", "terse")
 
-Position: TypeAlias = tuple[int, tuple[Any, ...], tuple[str, ...], str]
-"""The random word of the world, how far one has come, what is left of the plan, and what ``render`` shows."""
+Position: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...]]
+"""The state of the game, and the rest of the expert's plan."""
 
 
 _UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_TIME: text.TOO_LATE}
 """What is missing where the answer to an action says no more than that it did nothing."""
 
 
-class MineTechTreeEnv(RestorableEnv):
+class MineTechTreeEnv(TextEnv):
     """Obtain an item of Minecraft, empty-handed at first: mine, hunt, craft, smelt and equip, before time runs out.
 
     **Actions** (any string; what is none of these, or cannot be done now, changes nothing and takes no time). Things
@@ -112,7 +112,8 @@ class MineTechTreeEnv(RestorableEnv):
     """
 
     game_profile = "minetechtree"
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    tasks: tuple[Task, ...]
+    thoughts = staticmethod(thoughts)
 
     def __init__(
         self,
@@ -126,6 +127,7 @@ class MineTechTreeEnv(RestorableEnv):
         costs: bool = False,
         render_mode: str | None = None,
     ) -> None:
+        super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         if rules not in RULES:
             raise UnknownName("rules", rules, RULES)
         if feedback not in FEEDBACKS:
@@ -136,98 +138,71 @@ class MineTechTreeEnv(RestorableEnv):
         self.rules = rules
         self.feedback = feedback
         self.ticks = ticks
-        self.admissible = admissible
-        self.expert = expert
         self.costs = costs
-        self.render_mode = render_mode
-        self.observation_space = AnyText()
-        self.action_space = AnyText()
-        self._over = True
+        self._state: State = FIRST
+        self._plan: list[str] = []
 
     @property
     def fingerprint(self) -> str:
         """A SHA-256 of recipes and facts, the same on every machine: runs with the same one play the same game."""
         return _fingerprint()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
-        super().reset(seed=seed)
-        word = int(self.np_random.bit_generator.random_raw())
-        self._begin(self._chosen(options or {}) or self.tasks[word % len(self.tasks)], word)
-        self._state: State = FIRST
-        self._plan: list[str] = []
-        self._over = False
-        self._said = text.reset(self.game, FIRST)
-        return self._said, self._info()
-
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one action."""
-        if self._over:
-            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
-        game = self.game
-        self._state, observation, why, reason = apply(game, self._state, action)
-        won = is_won(game, self._state)
-        truncated = not won and self._state.ticks >= game.limit
-        self._over = won or truncated
-        if why and self.feedback == "reason":
-            observation = f"{observation}: {why}"
-        info = self._info(action)
-        if reason:
-            info["invalid_reason"] = reason
-        if self.render_mode:
-            self._said = f"> {action}\n{observation}"
-        return observation, 1.0 if won else 0.0, won, truncated, info
-
-    def render(self) -> str | None:
-        """Return the last action and its answer, or the text of the reset."""
-        return self._said if self.render_mode == "ansi" else None
-
     def explain(self, action: str, reason: str) -> str:
         """Return what was missing for the last action, which did nothing for this ``invalid_reason``.
 
         With ``feedback="reason"`` most answers say it, too.
         """
-        why = apply(self.game, self._state, action).why or _UNSAID[reason]
+        *_, why = apply(self.game, self._state, action)
+        why = why or _UNSAID[reason]
         return f"{why[:1].upper()}{why[1:]}."
 
-    def _begin(self, task: Task, word: int) -> None:
-        """Make the world of a task, by a random word."""
-        self.task, self._word = task, word
-        self.game = Game(generate(task.id, word), task.aims, self.ticks or task.ticks)
+    @property
+    def vocabulary(self) -> str:
+        """A text with every word in it that the game says of its own accord."""
+        return vocabulary()
 
-    def _world(self) -> World:
-        arguments = (("rules", self.rules), ("feedback", self.feedback), ("ticks", self.ticks))
-        return "MineTechTree", (("facts", self.fingerprint), *arguments)
+    def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
+        """Refuse.
 
-    def _position(self) -> Position:
-        inventory, equipped, at, ticks, obtained = self._state
-        state = tuple(inventory.items()), tuple(equipped.items()), at, ticks, obtained
-        return self._word, state, tuple(self._plan), self._said
+        Raises:
+            Unsupported: Always: any count may be named, and what is admissible names the counts that are held.
+        """
+        raise self.unsupported("possible_commands", "commands name counts, and any count may be named")
 
-    def _go_back(self, snapshot: Snapshot) -> None:
-        word, (inventory, equipped, at, ticks, obtained), plan, said = snapshot.position
-        if not hasattr(self, "task") or (self.task.id, self._word) != (snapshot.task, word):
-            self._begin(find_task(snapshot.task, self.rules), word)
-        self._state = State(dict(inventory), dict(equipped), at, ticks, obtained)
-        self._plan, self._said = list(plan), said
+    def _find_task(self, name: Any) -> Task:
+        return find_task(name, self.rules)
 
-    def _chosen(self, options: dict[str, Any]) -> Task | None:
-        for key in options:
-            if key != "task":
-                raise UnknownName("reset option", key, ["task"])
-        return find_task(options["task"], self.rules) if "task" in options else None
+    def _begin(self, task: Task, draw: int) -> str:
+        self._set_up(task, draw)
+        self._state = FIRST
+        self._plan = []
+        return text.reset(self.game, FIRST)
+
+    def _play(self, action: str) -> Step:
+        game = self.game
+        self._state, observation, reason, why = apply(game, self._state, action)
+        won = is_won(game, self._state)
+        truncated = not won and self._state.ticks >= game.limit
+        if why and self.feedback == "reason":
+            observation = f"{observation}: {why}"
+        info = self._info(action)
+        if reason:
+            info["invalid_reason"] = reason
+        return observation, 1.0 if won else 0.0, won, truncated, info
 
     def _info(self, action: str | None = None) -> dict[str, Any]:
         """Return the info, with what the caller of ``gym.make`` asked for."""
         game, state = self.game, self._state
+        won = is_won(game, state)
         info: dict[str, Any] = {
             "task": self.task.id,
-            "won": is_won(game, state),
+            "won": won,
             "ticks": state.ticks,
             "ticks_left": game.limit - state.ticks,
         }
         if self.admissible:
-            info["admissible_commands"] = [] if self._over else admissible_commands(game, state)
+            is_over = won or state.ticks >= game.limit
+            info["admissible_commands"] = [] if is_over else admissible_commands(game, state)
         if self.costs:
             info["costs"] = costs(game, state)
         if self.expert:
@@ -235,6 +210,25 @@ class MineTechTreeEnv(RestorableEnv):
             self._plan = self._plan[1:] if followed else expert_plan(game, state)
             info["expert_plan"] = list(self._plan)
         return info
+
+    def _set_up(self, task: Task, draw: int) -> None:
+        """Make the world."""
+        self.game = Game(generate(task.id, draw), task.aims, self.ticks or task.ticks)
+
+    def _settings(self) -> Settings:
+        arguments = (("rules", self.rules), ("feedback", self.feedback), ("ticks", self.ticks))
+        return "MineTechTree", (("facts", self.fingerprint), *arguments)
+
+    def _position(self) -> Position:
+        inventory, equipped, at, ticks, obtained = self._state
+        return (tuple(inventory.items()), tuple(equipped.items()), at, ticks, obtained), tuple(self._plan)
+
+    def _go_back(self, task: Task, draw: int, position: Position) -> None:
+        if (self.task, self._draw) != (task, draw):
+            self._set_up(task, draw)
+        (inventory, equipped, at, ticks, obtained), plan = position
+        self._state = State(dict(inventory), dict(equipped), at, ticks, obtained)
+        self._plan = list(plan)
 
 
 @cache

@@ -154,10 +154,9 @@ def _action(step: Step) -> str:
 def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
     """Yield how long a plan takes, or nothing where it does not win in time."""
     for action in plan:
-        turn = apply(game, state, action)
-        if turn.reason:
+        state, _, reason, _ = apply(game, state, action)
+        if reason:
             return
-        state = turn.state
     if is_won(game, state):
         yield state.ticks
 

@@ -37,6 +37,7 @@ from textcraft_gym.envs.minetechtree.facts import (
 )
 from textcraft_gym.envs.minetechtree.state import Game, Inventory, Point, State, slot
 from textcraft_gym.envs.minetechtree.techtree import Offer, TechTree, fills, tech_tree
+from textcraft_gym.envs.turn import Turn
 from textcraft_gym.recipes.recipe import name_of
 
 UNKNOWN_ACTION = "unknown_action"
@@ -115,30 +116,14 @@ class Looking(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Nothing that could ever be done: the answer, why in words, and a code of ``REASONS``."""
+    """Nothing that could ever be done: the answer, a code of ``REASONS``, and why in words."""
 
     answer: str
-    why: str
     reason: str
+    why: str
 
 
 Move: TypeAlias = "Gathering | Making | Equipping | Looking | Refused"
-
-
-class Turn(NamedTuple):
-    """What an action led to.
-
-    Attributes:
-        state: The state afterwards.
-        answer: What the player reads.
-        why: Why nothing happened, in words; empty where there is no more to say.
-        reason: The same as a code of ``REASONS``; empty where something happened.
-    """
-
-    state: State
-    answer: str
-    why: str = ""
-    reason: str = ""
 
 
 def understand(action: str) -> Move:
@@ -146,7 +131,7 @@ def understand(action: str) -> Move:
     return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _understand(action)
 
 
-def apply(game: Game, state: State, action: str) -> Turn:
+def apply(game: Game, state: State, action: str) -> Turn[State]:
     """Play an action. One that would end after the limit is not finished: time runs out, and nothing is gained."""
     move = understand(action)
     if isinstance(move, Making):
@@ -154,14 +139,17 @@ def apply(game: Game, state: State, action: str) -> Turn:
     elif isinstance(move, Gathering):
         turn = _gather(game, state, move)
     elif isinstance(move, Looking):
-        return Turn(state, text.look(game, state) if move.around else text.inventory(state))
+        return state, text.look(game, state) if move.around else text.inventory(state), "", ""
     elif isinstance(move, Equipping):
         turn = _equip(state, move.item)
     else:
-        return Turn(state, *move)
-    if turn.state.ticks > game.limit:
-        return Turn(state._replace(ticks=game.limit), text.TIME_IS_UP, reason=OUT_OF_TIME)
-    return turn if turn.reason else turn._replace(state=_with_aims(game, turn.state))
+        return state, *move
+    after, answer, reason, _ = turn
+    if reason:
+        return turn
+    if after.ticks > game.limit:
+        return state._replace(ticks=game.limit), text.TIME_IS_UP, OUT_OF_TIME, ""
+    return _with_aims(game, after), answer, "", ""
 
 
 def nearest(game: Game, state: State, source: Source) -> Point | None:
@@ -216,9 +204,9 @@ def _understand(said: str) -> Move:
         item = tree.ids.get(action.item)
         return Equipping(item) if item else _no_such("equip", action.item)
     if isinstance(action, WrongItem):
-        return Refused(text.wrong_item(action.said), "", WRONG_ITEM)
+        return Refused(text.wrong_item(action.said), WRONG_ITEM, "")
     if isinstance(action, Unknown):
-        return Refused(text.unknown(action.said), "", UNKNOWN_ACTION)
+        return Refused(text.unknown(action.said), UNKNOWN_ACTION, "")
     return Looking(around=isinstance(action, Look))
 
 
@@ -230,7 +218,7 @@ def _understand_gather(tree: TechTree, action: Gather) -> Move:
     source = SOURCE_OF.get(item)
     if source is None and action.item in SOURCES:
         gives = " or ".join(map(name_of, SOURCES[action.item].gives))
-        return Refused(text.could_not(action.verb, action.item), f"say what of it: {gives}", WRONG_SKILL)
+        return Refused(text.could_not(action.verb, action.item), WRONG_SKILL, f"say what of it: {gives}")
     if not item:
         return _no_such(action.verb, action.item)
     if source is None or source.verb != action.verb:
@@ -248,7 +236,7 @@ def _understand_make(tree: TechTree, action: Make) -> Move:
     if not tree.of(action.verb, item):
         return _wrong_skill(tree, action.verb, item)
     if action.using is None:
-        return Refused(text.could_not(action.verb, name_of(item)), "say using what", NO_INGREDIENTS)
+        return Refused(text.could_not(action.verb, name_of(item)), NO_INGREDIENTS, "say using what")
     for name, _ in action.using:
         if name not in tree.ids:
             return _no_such(action.verb, action.item, name)
@@ -262,7 +250,7 @@ def _understand_craft(tree: TechTree, item: str, count: int, using: Offer) -> Mo
     offer = _added(using)
     fitting = [one for one in tree.crafts[item] if fills(offer, one.slots, -(-count // one.makes))]
     if not fitting:
-        return Refused(text.could_not("craft", name_of(item)), text.takes(tree.crafts[item], count), NO_RECIPE)
+        return Refused(text.could_not("craft", name_of(item)), NO_RECIPE, text.takes(tree.crafts[item], count))
     technique = max(fitting, key=lambda one: one.makes)
     made = technique.makes * -(-count // technique.makes)
     return Making("craft", item, made, offer, offer, TABLE if technique.at_table else "", TICKS_A_CRAFT)
@@ -273,17 +261,17 @@ def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Mo
     first, *fuels = using
     answer = text.could_not("smelt", name_of(item))
     if not any(fills((first,), one.slots, count) for one in tree.smelts[item]):
-        return Refused(answer, text.takes(tree.smelts[item], count) + ", named first", NO_RECIPE)
+        return Refused(answer, NO_RECIPE, text.takes(tree.smelts[item], count) + ", named first")
     burnt, cold = [], 10 * count
     for fuel, amount in fuels:
         if fuel not in tree.fuels:
-            return Refused(answer, f"{name_of(fuel)} does not burn", NOT_ENOUGH_FUEL)
+            return Refused(answer, NOT_ENOUGH_FUEL, f"{name_of(fuel)} does not burn")
         lit = min(amount, -(-max(cold, 0) // tree.fuels[fuel]))
         burnt.append((fuel, lit))
         cold -= lit * tree.fuels[fuel]
     if cold > 0:
         why = f"fuel for {cold / 10:g} more is needed" if fuels else "requires fuel, named last"
-        return Refused(answer, why, NOT_ENOUGH_FUEL)
+        return Refused(answer, NOT_ENOUGH_FUEL, why)
     taken = _added((first, *burnt))
     return Making("smelt", item, count, _added(using), taken, FURNACE, TICKS_A_SMELT * count)
 
@@ -297,7 +285,7 @@ def _added(offer: Offer) -> Offer:
 
 def _no_such(verb: str, name: str, unknown: str | None = None) -> Refused:
     strange = (name if unknown is None else unknown)[: text.ECHO_LENGTH]
-    return Refused(text.could_not(verb, name), f"there is no {strange}", UNKNOWN_ITEM)
+    return Refused(text.could_not(verb, name), UNKNOWN_ITEM, f"there is no {strange}")
 
 
 def _wrong_skill(tree: TechTree, verb: str, item: str) -> Refused:
@@ -305,43 +293,43 @@ def _wrong_skill(tree: TechTree, verb: str, item: str) -> Refused:
     verbs = [source.verb] if source else []
     verbs += [one for one in ("craft", "smelt") if tree.of(one, item)]
     why = f"{' or '.join(verbs)} it" if verbs else "nothing here gives it"
-    return Refused(text.could_not(verb, name_of(item)), why, WRONG_SKILL)
+    return Refused(text.could_not(verb, name_of(item)), WRONG_SKILL, why)
 
 
-def _make(state: State, move: Making) -> Turn:
+def _make(state: State, move: Making) -> Turn[State]:
     held = state.inventory
     if any(held.get(item, 0) < amount for item, amount in move.named):
         why = text.requires(move.named, held)
-        return Turn(state, text.could_not(move.verb, name_of(move.item)), why, NOT_ENOUGH)
+        return state, text.could_not(move.verb, name_of(move.item)), NOT_ENOUGH, why
     if move.station and move.station not in held:
         reason = NEEDS_TABLE if move.station == TABLE else NEEDS_FURNACE
         why = f"requires {name_of(move.station)}"
-        return Turn(state, text.could_not(move.verb, name_of(move.item)), why, reason)
+        return state, text.could_not(move.verb, name_of(move.item)), reason, why
     gains = {move.item: move.amount}
-    return Turn(_exchanged(state, move.takes, gains, move.ticks), text.done(move.verb, gains))
+    return _exchanged(state, move.takes, gains, move.ticks), text.done(move.verb, gains), "", ""
 
 
-def _gather(game: Game, state: State, move: Gathering) -> Turn:
+def _gather(game: Game, state: State, move: Gathering) -> Turn[State]:
     source, answer = move.source, text.could_not(move.source.verb, name_of(move.item))
     if move.tool and move.tool not in state.inventory:
-        return Turn(state, answer, text.requires(((move.tool, 1),), state.inventory), NOT_ENOUGH)
+        return state, answer, NOT_ENOUGH, text.requires(((move.tool, 1),), state.inventory)
     tool = move.tool or best_tool(source, state.inventory)
     if tier(source, tool).level < source.level:
-        return Turn(state, answer, f"requires {name_of(tools_for(source)[0])}", NEEDS_TOOL)
+        return state, answer, NEEDS_TOOL, f"requires {name_of(tools_for(source)[0])}"
     at = nearest(game, state, source)
     if at is None:
-        return Turn(state, answer, f"there are no {source.name} in this world", NOT_HERE)
+        return state, answer, NOT_HERE, f"there are no {source.name} in this world"
     ticks = TICKS_A_STEP * state.at.distance(at) + ticks_for(source, tool) * move.amount
     gains = dict.fromkeys(sorted(source.gives, key=lambda item: item != move.item), move.amount)
-    return Turn(_exchanged(state, (), gains, ticks)._replace(at=at), text.done(source.verb, gains))
+    return _exchanged(state, (), gains, ticks)._replace(at=at), text.done(source.verb, gains), "", ""
 
 
-def _equip(state: State, item: str) -> Turn:
+def _equip(state: State, item: str) -> Turn[State]:
     if item not in state.inventory:
         why = text.requires(((item, 1),), state.inventory)
-        return Turn(state, text.could_not("equip", name_of(item)), why, NOT_ENOUGH)
+        return state, text.could_not("equip", name_of(item)), NOT_ENOUGH, why
     equipped = {**state.equipped, slot(item): item}
-    return Turn(state._replace(equipped=equipped, ticks=state.ticks + 1), text.equipped(item))
+    return state._replace(equipped=equipped, ticks=state.ticks + 1), text.equipped(item), "", ""
 
 
 def _exchanged(state: State, takes: Offer, gains: dict[str, int], ticks: int) -> State:

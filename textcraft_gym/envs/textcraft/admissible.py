@@ -28,13 +28,7 @@ def admissible_crafts(book: RecipeBook, shown: Iterable[Recipe], inventory: Mapp
 
 
 def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
-    """Return every command that ``admissible_gets`` and ``admissible_crafts`` can ever list for these recipes.
-
-    Raises:
-        ValueError: For a book that mixes: of a slot's many mixtures no list is worth having.
-    """
-    if book.mixes:
-        raise ValueError("a game with tags='item' mixes ingredients: its possible commands are too many to list")
+    """Return every command that ``admissible_gets`` and ``admissible_crafts`` can list; not for a book that mixes."""
     shown = list(shown)
     everything = dict.fromkeys(book.names, 1 << 30)
     return [*admissible_gets(book, shown), *admissible_crafts(book, shown, everything)]

@@ -7,25 +7,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from gymnasium.error import ResetNeeded
-
-from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
+from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets, possible_commands
 from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.feedback import Feedback
 from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, kitchen
-from textcraft_gym.envs.textcraft.rules import Inventory, apply, understand
+from textcraft_gym.envs.textcraft.rules import Inventory, apply, world_of
 from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_tasks
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.envs.textcraft.thoughts import thoughts
 from textcraft_gym.recipes.book import RecipeBook, Tags
-from textcraft_gym.spaces import AnyText
 
-Position: TypeAlias = tuple[int, tuple[tuple[str, int], ...], tuple[str, ...], str]
-"""The random word of the prompt, the inventory, what is left of the expert's plan, and what ``render`` shows."""
+Position: TypeAlias = tuple[tuple[tuple[str, int], ...], tuple[str, ...]]
+"""The inventory, and the rest of the expert's plan."""
 
 
-class TextCraftEnv(RestorableEnv):
+class TextCraftEnv(TextEnv):
     """Craft one item of Minecraft from what can be got, by the recipes that the prompt lists among distractors.
 
     **Actions** (any string; what is none of these changes nothing):
@@ -73,7 +70,8 @@ class TextCraftEnv(RestorableEnv):
     """
 
     game_profile = "textcraft"
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    tasks: tuple[Task, ...]
+    thoughts = staticmethod(thoughts)
 
     def __init__(
         self,
@@ -88,57 +86,20 @@ class TextCraftEnv(RestorableEnv):
     ) -> None:
         if type(distractors) is not int or distractors < 0:
             raise ValueError(f"expected distractors of 0 or more, got {distractors!r}")
+        super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         self.book = RecipeBook.load(recipes, tags=tags)
         self.tasks = split_tasks(self.book, split)
         if not self.tasks:
             raise ValueError(f"split {split!r} has no task: none of its items is crafted at a depth of 2 or more")
         self.distractors = distractors
-        self.admissible = admissible
-        self.expert = expert
-        self.render_mode = render_mode
-        self.observation_space = AnyText()
-        self.action_space = AnyText()
-        self._extras = bool(admissible or expert or render_mode)
-        self._over = True
+        self._world = world_of(self.book)
+        self._inventory: Inventory = {}
+        self._plan: list[str] = []
 
     @property
     def fingerprint(self) -> str:
         """A SHA-256 of the recipes, the same on every machine: runs with the same one play the same game."""
         return self.book.fingerprint
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
-        super().reset(seed=seed)
-        word = int(self.np_random.bit_generator.random_raw())
-        self._begin(self._chosen(options or {}) or self.tasks[word % len(self.tasks)], word)
-        self._inventory: Inventory = {}
-        self._plan: list[str] = []
-        self._over = False
-        self._said = _prompt(self.book, self._numbers, self.goal)
-        info: dict[str, Any] = {"task": self.goal, "won": False}
-        self._inform(info)
-        return self._said, info
-
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one action."""
-        if self._over:
-            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
-        book, goal = self.book, self.goal
-        move = book.memo.get(action) or understand(book, action)  # looking here first saves a call at nearly every step
-        inventory, observation, reason = apply(book, self._inventory, move)
-        self._inventory = inventory
-        self._over = won = goal in inventory  # a goal cannot be got: to hold it is to have crafted it
-        info: dict[str, Any] = {"task": goal, "won": won}
-        if reason:
-            info["invalid_reason"] = reason
-        if self._extras:
-            self._inform(info, action)
-            self._said = f"> {action}\n{observation}"
-        return observation, 1.0 if won else 0.0, won, False, info
-
-    def render(self) -> str | None:
-        """Return the last action and its answer, or the prompt."""
-        return self._said if self.render_mode == "ansi" else None
 
     def explain(self, action: str, reason: str) -> str:
         """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
@@ -158,8 +119,10 @@ class TextCraftEnv(RestorableEnv):
 
         Raises:
             UnknownName: For a task that does not exist.
-            ValueError: With ``tags="item"``, where they are too many to list.
+            Unsupported: With ``tags="item"``, where they are too many to list.
         """
+        if self.book.mixes:
+            raise self.unsupported("possible_commands", "with tags='item' ingredients mix, in too many ways to list")
         goals = [task.id for task in self.tasks] if tasks is None else [find_task(self.book, one).id for one in tasks]
         shown: set[int] = set()
         for goal in goals:
@@ -168,31 +131,30 @@ class TextCraftEnv(RestorableEnv):
         recipes = [all_recipes(self.book)[number] for number in sorted(shown)]
         return ["inventory", *possible_commands(self.book, recipes)]
 
-    def _begin(self, task: Task, word: int) -> None:
-        """Choose what the prompt of a task lists, by a random word."""
-        self.task, self.goal, self._word = task, task.id, word
-        self._numbers = choose(self.book, task.id, word, self.distractors)
-        if self.admissible:
-            self._shown = [all_recipes(self.book)[number] for number in self._numbers]
-            self._gets = admissible_gets(self.book, self._shown)
+    def _find_task(self, name: Any) -> Task:
+        return find_task(self.book, name)
 
-    def _world(self) -> World:
-        return "TextCraft", (("recipes", self.book.fingerprint), ("distractors", self.distractors))
+    def _begin(self, task: Task, draw: int) -> str:
+        self._set_up(task, draw)
+        self._inventory = {}
+        self._plan = []
+        return _prompt(self.book, self._numbers, self.goal)
 
-    def _position(self) -> Position:
-        return self._word, tuple(self._inventory.items()), tuple(self._plan), self._said
+    def _play(self, action: str) -> Step:
+        goal = self.goal
+        self._inventory, observation, reason, _ = apply(self._world, self._inventory, action)
+        won = goal in self._inventory  # a goal cannot be got: to hold it is to have crafted it
+        info: dict[str, Any] = {"task": goal, "won": won}
+        if reason:
+            info["invalid_reason"] = reason
+        if self.admissible or self.expert:
+            self._inform(info, action)
+        return observation, 1.0 if won else 0.0, won, False, info
 
-    def _go_back(self, snapshot: Snapshot) -> None:
-        word, held, plan, said = snapshot.position
-        if not hasattr(self, "task") or (self.goal, self._word) != (snapshot.task, word):
-            self._begin(find_task(self.book, snapshot.task), word)
-        self._inventory, self._plan, self._said = dict(held), list(plan), said
-
-    def _chosen(self, options: dict[str, Any]) -> Task | None:
-        for key in options:
-            if key != "task":
-                raise UnknownName("reset option", key, ["task"])
-        return find_task(self.book, options["task"]) if "task" in options else None
+    def _info(self) -> dict[str, Any]:
+        info: dict[str, Any] = {"task": self.goal, "won": False}
+        self._inform(info)
+        return info
 
     def _inform(self, info: dict[str, Any], action: str | None = None) -> None:
         """Add what the caller of ``gym.make`` asked for."""
@@ -200,16 +162,34 @@ class TextCraftEnv(RestorableEnv):
             crafts = admissible_crafts(self.book, self._shown, self._inventory)
             info["admissible_commands"] = ["inventory", *self._gets, *crafts]
         if self.expert:
-            self._plan = self._plan_after(action)
+            self._plan = [] if info["won"] else self._plan_after(action)
             info["expert_plan"] = list(self._plan)
 
     def _plan_after(self, action: str | None) -> list[str]:
-        """Return a shortest plan from here: what is left of the last one where it was followed."""
-        if self._over:
-            return []
+        """Return a shortest plan from here: the rest of the last one where it was followed."""
         if self._plan and action == self._plan[0]:
             return self._plan[1:]
         return expert_plan(self.book, self.goal, self._inventory)
+
+    def _set_up(self, task: Task, draw: int) -> None:
+        """Choose the commands of the prompt."""
+        self.goal = task.id
+        self._numbers = choose(self.book, task.id, draw, self.distractors)
+        if self.admissible:
+            self._shown = [all_recipes(self.book)[number] for number in self._numbers]
+            self._gets = admissible_gets(self.book, self._shown)
+
+    def _settings(self) -> Settings:
+        return "TextCraft", (("recipes", self.book.fingerprint), ("distractors", self.distractors))
+
+    def _position(self) -> Position:
+        return tuple(self._inventory.items()), tuple(self._plan)
+
+    def _go_back(self, task: Task, draw: int, position: Position) -> None:
+        if (self.task, self._draw) != (task, draw):
+            self._set_up(task, draw)
+        held, plan = position
+        self._inventory, self._plan = dict(held), list(plan)
 
 
 @lru_cache(maxsize=64)

@@ -1,16 +1,18 @@
 """The rule book: what an action means, and what it does to an inventory.
 
 An inventory maps item ids to counts, in the order in which the items were first held. What an action means depends on
-the recipes alone and is worked out once (``understand``); what it does then takes a few look-ups (``apply``). ``apply``
-never changes the inventory that it is given; an action that does nothing gives the same one back.
+the recipes alone and is worked out once (``World.understand``); what it does then takes a few look-ups (``apply``).
+``apply`` never changes the inventory that it is given; an action that does nothing gives the same one back.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.actions import Craft, Get, Look, WrongItem, parse
+from textcraft_gym.envs.turn import Turn
 from textcraft_gym.recipes.book import Offer, RecipeBook
 
 Inventory: TypeAlias = dict[str, int]
@@ -47,34 +49,58 @@ class Move(NamedTuple):
 LOOK = Move((), None, "")
 
 
-def understand(book: RecipeBook, action: str) -> Move:
-    """Return what an action means. Any string will do; equal strings of ordinary length are read once."""
-    move: Move | None = book.memo.get(action)
-    if move is None:
-        move = _understand(book, action)
-        if len(action) <= _MEMOISED_LENGTH:
-            if len(book.memo) >= _MEMOISED_ACTIONS:
-                book.memo.clear()
-            book.memo[action] = move
-    return move
+class World:
+    """The recipes of a game, and the actions that were understood by them; ``world_of`` makes it.
+
+    Attributes:
+        book: The recipes.
+        understood: What actions mean, bounded in number and length.
+    """
+
+    def __init__(self, book: RecipeBook) -> None:
+        self.book = book
+        self.understood: dict[str, Move] = {}
+
+    def __reduce__(self) -> Any:
+        return world_of, (self.book,)
+
+    def understand(self, action: str) -> Move:
+        """Return what an action means. Any string will do; equal strings of ordinary length are read once."""
+        move = self.understood.get(action)
+        if move is None:
+            move = _understand(self.book, action)
+            if len(action) <= _MEMOISED_LENGTH:
+                if len(self.understood) >= _MEMOISED_ACTIONS:
+                    self.understood.clear()
+                self.understood[action] = move
+        return move
 
 
-def apply(book: RecipeBook, inventory: Inventory, move: Move) -> tuple[Inventory, str, str]:
-    """Return the inventory afterwards, the observation, and why nothing happened, or an empty string."""
-    takes, gives, answer, shortage, reason = move
+@lru_cache(maxsize=64)
+def world_of(book: RecipeBook) -> World:
+    """Return the world of a book; environments with the same recipes share it."""
+    return World(book)
+
+
+def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
+    """Play an action; the state is the inventory."""
+    # Looking here first saves a call at nearly every step.
+    takes, gives, answer, shortage, reason = world.understood.get(action) or world.understand(action)
     for item, count in takes:
         if inventory.get(item, 0) < count:
-            return inventory, shortage, NOT_ENOUGH
+            return inventory, shortage, NOT_ENOUGH, ""
     if gives is None:
-        return inventory, answer or text.inventory(book, inventory), reason
+        return inventory, answer or text.inventory(world.book, inventory), reason, ""
     left = inventory.copy()
     for item, count in takes:
-        left[item] -= count
-        if not left[item]:
+        rest = left[item] - count
+        if rest:
+            left[item] = rest
+        else:
             del left[item]
     gained, count = gives
     left[gained] = left.get(gained, 0) + count
-    return left, answer, ""
+    return left, answer, "", ""
 
 
 def _understand(book: RecipeBook, said: str) -> Move:

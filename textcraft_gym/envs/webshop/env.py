@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gymnasium.error import ResetNeeded
-
-from textcraft_gym.envs.snapshot import RestorableEnv, Snapshot, World
+from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.envs.webshop import text
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.feedback import explain
 from textcraft_gym.envs.webshop.files import GoalKind
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
-from textcraft_gym.envs.webshop.rules import Turn, admissible_commands, apply
-from textcraft_gym.envs.webshop.state import START, State
+from textcraft_gym.envs.webshop.rules import World, admissible_commands, apply, read
+from textcraft_gym.envs.webshop.state import START, State, Transition
 from textcraft_gym.envs.webshop.tasks import Task, draw_task, find_task, open_market, split_tasks
 from textcraft_gym.envs.webshop.text import MODES, Mode
+from textcraft_gym.envs.webshop.thoughts import thoughts
+from textcraft_gym.envs.webshop.vocabulary import vocabulary
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.spaces import AnyText
 
 
-class WebShopLiteEnv(RestorableEnv):
+class WebShopLiteEnv(TextEnv):
     """Buy what an instruction asks for, in a shop of a thousand products or more, by searching and clicking.
 
     **Actions** (any string; what is none of these, or is not on the page, changes nothing):
@@ -85,7 +85,7 @@ class WebShopLiteEnv(RestorableEnv):
     """
 
     game_profile = "webshop"
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    thoughts = staticmethod(thoughts)
 
     def __init__(
         self,
@@ -101,6 +101,7 @@ class WebShopLiteEnv(RestorableEnv):
         goals: GoalKind = "human",
         render_mode: str | None = None,
     ) -> None:
+        super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         if mode not in MODES:
             raise UnknownName("mode", mode, list(MODES))
         if products_per_page is None:
@@ -113,14 +114,10 @@ class WebShopLiteEnv(RestorableEnv):
                 f"split {split!r} of {data} has no goal: there are {count}, of which test are the first 500"
             )
         self.mode: Mode = mode
-        self.admissible = admissible
-        self.expert = expert
-        self.render_mode = render_mode
-        self.observation_space = AnyText()
-        self.action_space = AnyText()
-        self._over = True
+        self._state: State = START
 
-    @property
+    # Not made in __init__, since a large catalogue has a hundred thousand goals.
+    @property  # type: ignore[override]
     def tasks(self) -> tuple[Task, ...]:
         """The tasks of the split."""
         return split_tasks(self.market, self.split)
@@ -130,40 +127,69 @@ class WebShopLiteEnv(RestorableEnv):
         """A SHA-256 of products and goals: runs with the same one play the same."""
         return self.market.catalogue.fingerprint
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task: the one in ``options``, or one that the seed draws from the split."""
-        super().reset(seed=seed)
-        word = int(self.np_random.bit_generator.random_raw())
-        self.task = self._chosen(options or {}) or draw_task(self.market, self.split, word)
-        self.goal = self.task.goal
-        self._state: State = START
-        self._over = False
-        self._ask_expert()
-        self._said = self._answer(Turn(START))
-        return self._said, self._info({"task": self.task.id, "won": False})
+    def explain(self, action: str, reason: str) -> str:
+        """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
+        return explain(self.market, self._state, action, reason)
 
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one action."""
-        if self._over:
-            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
-        turn = apply(self.market, self._state, action)
-        self._state = turn.state
+    @property
+    def vocabulary(self) -> str:
+        """A text with every word in it that the shop's pages and instructions say."""
+        return vocabulary(self.market.catalogue)
+
+    def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
+        """Refuse.
+
+        Raises:
+            Unsupported: Always.
+        """
+        raise self.unsupported("possible_commands", "searches are free text")
+
+    def _find_task(self, name: Any) -> Task:
+        return find_task(self.market, self.split, name)
+
+    def _draw_task(self, draw: int) -> Task:
+        return draw_task(self.market, self.split, draw)
+
+    def _begin(self, task: Task, draw: int) -> str:
+        self._set_up(task)
+        self._state = START
+        return read(self._world, Transition(START))
+
+    def _play(self, action: str) -> Step:
+        self._state, observation, reason, _ = apply(self._world, self._state, action)
         info: dict[str, Any] = {"task": self.task.id, "won": False}
-        if turn.reason:
-            info["invalid_reason"] = turn.reason
-        score = self._buy(info) if self._state.page == "done" else 0.0
-        observation = self._answer(turn, score)
-        self._said = f"> {action}\n{observation}"
-        return observation, score, self._over, False, self._info(info)
+        if reason:
+            info["invalid_reason"] = reason
+        over = self._state.page == "done"
+        score = self._purchase(info) if over else 0.0
+        self._inform(info)
+        return observation, score, over, False, info
 
-    def render(self) -> str | None:
-        """Return the last action and its answer, or the first page."""
-        return self._said if self.render_mode == "ansi" else None
+    def _info(self) -> dict[str, Any]:
+        info: dict[str, Any] = {"task": self.task.id, "won": False}
+        self._inform(info)
+        return info
 
-    def _ask_expert(self) -> None:
-        self._expert = Expert(self.market, self.goal) if self.expert else None
+    def _inform(self, info: dict[str, Any]) -> None:
+        """Add what the caller of ``gym.make`` asked for."""
+        if self.admissible:
+            info["admissible_commands"] = admissible_commands(self.market, self._state, self.goal.instruction)
+        if self._expert:
+            info["expert_plan"] = self._expert.plan(self._state) or []
 
-    def _world(self) -> World:
+    def _purchase(self, info: dict[str, Any]) -> float:
+        """Return the score of the purchase, and add it and its parts to info."""
+        reward = self.market.judge(self.goal, self._state.asin, dict(self._state.chosen))
+        info |= {name: getattr(reward, name) for name in ("r_type", "r_att", "r_option", "r_price", "score")}
+        info["won"] = reward.score == 1.0
+        return reward.score
+
+    def _set_up(self, task: Task) -> None:
+        self.goal = task.goal
+        self._world = World(self.market, task.goal, self.mode)
+        self._expert = Expert(self.market, task.goal) if self.expert else None
+
+    def _settings(self) -> Settings:
         market = self.market
         return "WebShop-lite", (
             ("data", market.catalogue.fingerprint),
@@ -173,41 +199,10 @@ class WebShopLiteEnv(RestorableEnv):
             ("show_attrs", market.show_attrs),
         )
 
-    def _position(self) -> tuple[State, str]:
-        return self._state, self._said
+    def _position(self) -> State:
+        return self._state
 
-    def _go_back(self, snapshot: Snapshot) -> None:
-        if not hasattr(self, "task") or self.task.id != snapshot.task:
-            self.task = find_task(self.market, self.split, snapshot.task)
-            self.goal = self.task.goal
-            self._ask_expert()
-        self._state, self._said = snapshot.position
-
-    def explain(self, action: str, reason: str) -> str:
-        """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
-        return explain(self.market, self._state, action, reason)
-
-    def _chosen(self, options: dict[str, Any]) -> Task | None:
-        for key in options:
-            if key != "task":
-                raise UnknownName("reset option", key, ["task"])
-        return find_task(self.market, self.split, options["task"]) if "task" in options else None
-
-    def _buy(self, info: dict[str, Any]) -> float:
-        """End the episode and say in info what the purchase earned."""
-        self._over = True
-        earned = self.market.judge(self.goal, self._state.asin, dict(self._state.chosen))
-        info |= {name: getattr(earned, name) for name in ("r_type", "r_att", "r_option", "r_price", "score")}
-        info["won"] = earned.score == 1.0
-        return earned.score
-
-    def _answer(self, turn: Turn, score: float = 0.0) -> str:
-        return text.observation(self.market, self.goal.instruction, turn, score, self.mode)
-
-    def _info(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Add what the caller of ``gym.make`` asked for."""
-        if self.admissible:
-            info["admissible_commands"] = admissible_commands(self.market, self._state, self.goal.instruction)
-        if self._expert:
-            info["expert_plan"] = self._expert.plan(self._state) or []
-        return info
+    def _go_back(self, task: Task, draw: int, position: State) -> None:
+        if self.task != task:
+            self._set_up(task)
+        self._state = position

@@ -8,7 +8,7 @@ from functools import lru_cache
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.reward import fits
-from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, apply
+from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, navigate
 from textcraft_gym.envs.webshop.search import document
 from textcraft_gym.envs.webshop.state import MAX_RESULTS, START, Shop, State
 
@@ -82,7 +82,7 @@ class Expert:
 
     def _results(self, query: str) -> tuple[str, ...]:
         if query not in self._found:
-            self._found[query] = apply(self.shop, START, query).state.results
+            self._found[query] = navigate(self.shop, START, query).state.results
         return self._found[query]
 
     def _clicks(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
@@ -103,7 +103,7 @@ class Expert:
         fitting: list[list[str]] = []
         for wanted in self.goal.options:
             values = [value for value in option_of if _fits(wanted, value)]
-            values = [value for value in values if apply(self.shop, page, click(value)).chosen == value]
+            values = [value for value in values if navigate(self.shop, page, click(value)).chosen == value]
             if not values:
                 return None
             fitting.append(sorted(values, key=lambda value: (chosen.get(option_of[value]) != value, value != wanted)))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from textcraft_gym.envs.turn import Turn
 from textcraft_gym.envs.webshop.actions import CLICK, SEARCH, can_be_clicked, click, parse, search
-from textcraft_gym.envs.webshop.state import START, Shop, State
+from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.state import START, Shop, State, Transition
+from textcraft_gym.envs.webshop.text import Mode, observation
 
 TYPE_FIRST = "search"
 BACK_TO_SEARCH = "back to search"
@@ -19,28 +22,42 @@ NOTHING_TYPED = "nothing_typed"
 REASONS = (UNKNOWN_ACTION, NOT_ON_PAGE, NOTHING_TYPED)
 
 
-class Turn(NamedTuple):
-    """What an action led to.
+class World(NamedTuple):
+    """One customer in a shop.
 
     Attributes:
-        state: Where the customer is now.
-        reason: Why nothing happened, a code of ``REASONS``; empty where something did.
-        chosen: The option value that was clicked; empty where none was.
+        shop: The shop.
+        goal: What the customer wants.
+        mode: The format of the pages.
     """
 
-    state: State
-    reason: str = ""
-    chosen: str = ""
+    shop: Shop
+    goal: Goal
+    mode: Mode
 
 
-def apply(shop: Shop, state: State, action: str) -> Turn:
+def apply(world: World, state: State, action: str) -> Turn[State]:
     """Play an action. Any string will do; one that is none, or leads nowhere from here, changes nothing."""
+    move = navigate(world.shop, state, action)
+    return move.state, read(world, move), move.reason, ""
+
+
+def read(world: World, move: Transition) -> str:
+    """Return what the customer reads after a move."""
+    state, score = move.state, 0.0
+    if state.page == "done":
+        score = world.shop.judge(world.goal, state.asin, dict(state.chosen)).score
+    return observation(world.shop, world.goal.instruction, move, score, world.mode)
+
+
+def navigate(shop: Shop, state: State, action: str) -> Transition:
+    """Return where an action leads, without the text of the page."""
     name, argument = parse(action)
     if name == CLICK:
         return _clicked(shop, state, argument)
     if name == SEARCH and state.page != "done":
-        return Turn(State("results", shop.search(argument), visited=state.visited))
-    return Turn(state, UNKNOWN_ACTION)
+        return Transition(State("results", shop.search(argument), visited=state.visited))
+    return Transition(state, UNKNOWN_ACTION)
 
 
 def clickables(shop: Shop, state: State) -> tuple[str, ...]:
@@ -69,9 +86,9 @@ def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]
     return [*clicks, search(instruction)]
 
 
-def _clicked(shop: Shop, state: State, what: str) -> Turn:
+def _clicked(shop: Shop, state: State, what: str) -> Transition:
     if what == TYPE_FIRST:
-        return Turn(state, NOTHING_TYPED if state.page == "index" else NOT_ON_PAGE)
+        return Transition(state, NOTHING_TYPED if state.page == "index" else NOT_ON_PAGE)
     if state.page == "results":
         after = _from_results(shop, state, what)
     elif state.page == "item":
@@ -80,38 +97,38 @@ def _clicked(shop: Shop, state: State, what: str) -> Turn:
         after = _from_sub_page(state, what)
     else:
         after = None
-    return after or Turn(state, NOT_ON_PAGE)
+    return after or Transition(state, NOT_ON_PAGE)
 
 
-def _from_results(shop: Shop, state: State, what: str) -> Turn | None:
+def _from_results(shop: Shop, state: State, what: str) -> Transition | None:
     if what == NEXT:
-        return Turn(state._replace(number=state.number + 1))
+        return Transition(state._replace(number=state.number + 1))
     if what == PREVIOUS and state.number > 1:
-        return Turn(state._replace(number=state.number - 1))
+        return Transition(state._replace(number=state.number - 1))
     for asin in shop.listed(state):
         if asin.lower() == what:
-            return Turn(state._replace(page="item", asin=asin, visited=state.visited | {asin}))
-    return Turn(START) if what == BACK_TO_SEARCH else None
+            return Transition(state._replace(page="item", asin=asin, visited=state.visited | {asin}))
+    return Transition(START) if what == BACK_TO_SEARCH else None
 
 
-def _from_item(shop: Shop, state: State, what: str) -> Turn | None:
+def _from_item(shop: Shop, state: State, what: str) -> Transition | None:
     """A value that reads like a button is the button, as in the original."""
     if what == BUY:
-        return Turn(state._replace(page="done"))
+        return Transition(state._replace(page="done"))
     if what in shop.sub_pages:
-        return Turn(state._replace(page="sub", sub_page=what))
+        return Transition(state._replace(page="sub", sub_page=what))
     if what == PREVIOUS:
-        return Turn(state._replace(page="results", asin="", chosen=()))
+        return Transition(state._replace(page="results", asin="", chosen=()))
     if what == BACK_TO_SEARCH:
-        return Turn(START)
+        return Transition(START)
     option = shop.options(state.asin).get(what)
     if option is None:
         return None
     chosen = {**dict(state.chosen), option: what}
-    return Turn(state._replace(chosen=tuple(sorted(chosen.items()))), chosen=what)
+    return Transition(state._replace(chosen=tuple(sorted(chosen.items()))), chosen=what)
 
 
-def _from_sub_page(state: State, what: str) -> Turn | None:
+def _from_sub_page(state: State, what: str) -> Transition | None:
     if what == PREVIOUS:
-        return Turn(state._replace(page="item", sub_page=""))
-    return Turn(START) if what == BACK_TO_SEARCH else None
+        return Transition(state._replace(page="item", sub_page=""))
+    return Transition(START) if what == BACK_TO_SEARCH else None

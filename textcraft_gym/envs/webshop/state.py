@@ -41,6 +41,20 @@ class State(NamedTuple):
 START = State()
 
 
+class Transition(NamedTuple):
+    """What an action led to, before it is put in words.
+
+    Attributes:
+        state: Where the customer is now.
+        reason: Why nothing happened, a code of ``rules.REASONS``; empty where something did.
+        chosen: The option value that was clicked; empty where none was.
+    """
+
+    state: State
+    reason: str = ""
+    chosen: str = ""
+
+
 class Stock(Protocol):
     """What a shop needs of a catalogue."""
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
 from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node, page
-from textcraft_gym.envs.webshop.rules import Turn
-from textcraft_gym.envs.webshop.state import Shop
+from textcraft_gym.envs.webshop.state import Shop, Transition
 
 Mode: TypeAlias = Literal["react", "text", "text_rich"]
 
@@ -59,7 +58,7 @@ def react(nodes: Iterable[Node]) -> str:
 MODES: dict[Mode, Callable[[Iterable[Node]], str]] = {"react": react, "text": text, "text_rich": text_rich}
 
 
-def observation(shop: Shop, instruction: str, turn: Turn, earned: float, mode: Mode) -> str:
+def observation(shop: Shop, instruction: str, turn: Transition, earned: float, mode: Mode) -> str:
     """Return what is read after an action: the page, or in the mode ``react`` the short answer in its place."""
     answer = react_answer(turn, earned) if mode == "react" else None
     return MODES[mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
@@ -75,7 +74,7 @@ def score(earned: float) -> str:
     return f"{SCORE}: {earned}"
 
 
-def react_answer(turn: Turn, earned: float) -> str | None:
+def react_answer(turn: Transition, earned: float) -> str | None:
     """Return the short answer that ReAct's environment gives to some actions in the place of the page."""
     if turn.reason:
         return INVALID

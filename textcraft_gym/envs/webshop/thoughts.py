@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from textcraft_gym.envs.webshop.actions import parse, search
 from textcraft_gym.envs.webshop.product import Goal
-from textcraft_gym.envs.webshop.rules import BUY, NEXT, Turn, apply
-from textcraft_gym.envs.webshop.state import START, State
+from textcraft_gym.envs.webshop.rules import BUY, NEXT, navigate
+from textcraft_gym.envs.webshop.state import START, State, Transition
 from textcraft_gym.envs.webshop.tasks import Task
 
 
@@ -17,13 +17,13 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     found: list[str] = []
     state = START
     for action in plan:
-        turn = apply(task.market, state, action)
+        turn = navigate(task.market, state, action)
         found.append(_thought(task, state, action, turn))
         state = turn.state
     return found
 
 
-def _thought(task: Task, before: State, action: str, turn: Turn) -> str:
+def _thought(task: Task, before: State, action: str, turn: Transition) -> str:
     after = turn.state
     _, what = parse(action)
     if turn.chosen:

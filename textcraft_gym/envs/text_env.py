@@ -1,0 +1,284 @@
+"""The base of all text environments, and what an environment may offer beside ``reset`` and ``step``."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import ResetNeeded
+
+from textcraft_gym.errors import UnknownName, Unsupported
+from textcraft_gym.spaces import AnyText
+
+Step: TypeAlias = tuple[str, float, bool, bool, dict[str, Any]]
+Settings: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
+Env = TypeVar("Env", bound="TextEnv")
+
+
+class Snapshot(NamedTuple):
+    """A moment of an episode: a small value that can be kept, compared, pickled and sent to other processes.
+
+    Attributes:
+        settings: The game, and the arguments and data that it plays by; a snapshot fits every environment with equal
+            settings.
+        task: The id of the task.
+        draw: The random integer of the reset.
+        position: The state of the game.
+        last: The last action and its answer; the action is None after a reset.
+        over: Whether the episode is over.
+        seed: The last seed of ``reset``.
+        random: The state of ``np_random``, from which the next resets draw.
+    """
+
+    settings: Settings
+    task: str
+    draw: int
+    position: Any
+    last: tuple[str | None, str]
+    over: bool
+    seed: int | None
+    random: str
+
+
+class TextEnv(gym.Env[str, str]):
+    """A game of text with named tasks.
+
+    ``reset(seed=...)`` draws a task from the split, ``reset(options={"task": id})`` plays that one. A step before the
+    first reset or after the end raises ``ResetNeeded``, an action that is no string ``TypeError``, and an argument
+    that the environment does not take ``UnknownName``, with the names that come near.
+
+    A subclass sets ``tasks`` and implements ``_find_task``, ``_begin``, ``_info`` and ``_play``; for snapshots
+    ``_settings``, ``_position`` and ``_go_back`` as well.
+
+    Args:
+        admissible: Whether info lists ``admissible_commands``.
+        expert: Whether info holds an ``expert_plan``.
+        render_mode: ``ansi`` renders the last action and its answer.
+
+    Attributes:
+        game_profile: The agents' profile of this game, a name or ``module:NAME``.
+        tasks: The tasks of the split.
+        task: The task of the episode, None before the first reset.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    game_profile: ClassVar[str] = "default"
+    tasks: Sequence[Any]
+
+    def __new__(cls: type[Env], *arguments: Any, **named: Any) -> Env:
+        """Check the names of arguments: Python's own error does not say which names come near."""
+        known = _parameters(cls.__init__)
+        for name in named:
+            if known and name not in known:
+                raise UnknownName(f"argument of {cls.__name__}", name, known)
+        return super().__new__(cls)
+
+    def __init__(self, *, admissible: bool = False, expert: bool = False, render_mode: str | None = None) -> None:
+        self.admissible = admissible
+        self.expert = expert
+        self.render_mode = render_mode
+        self.observation_space = AnyText()
+        self.action_space = AnyText()
+        self.task: Any = None
+        self._draw = 0
+        self._over = True
+        self._last: tuple[str | None, str] = None, ""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin a task: the one in ``options``, or one that the seed draws from the split.
+
+        Raises:
+            UnknownName: For a task or an option that does not exist.
+        """
+        super().reset(seed=seed)
+        # Raw bits: NumPy may change what its distributions draw from them.
+        draw = int(self.np_random.bit_generator.random_raw())
+        chosen = self._chosen(options or {})
+        self.task, self._draw = self._draw_task(draw) if chosen is None else chosen, draw
+        text = self._begin(self.task, draw)
+        self._over = False
+        self._last = None, text
+        return text, self._info()
+
+    def step(self, action: str) -> Step:
+        """Play one action.
+
+        Raises:
+            ResetNeeded: Before the first reset and after the end of an episode.
+            TypeError: If the action is not a string.
+        """
+        if self._over or not isinstance(action, str):
+            self._refuse(action)
+        step = self._play(action)
+        self._over = step[2] or step[3]
+        if self.render_mode:
+            self._last = action, step[0]
+        return step
+
+    def render(self) -> str | None:
+        """Return the last action and its answer, or the text of the reset."""
+        if self.render_mode != "ansi":
+            return None
+        action, text = self._last
+        return text if action is None else f"> {action}\n{text}"
+
+    def snapshot(self) -> Snapshot:
+        """Return this moment of the episode.
+
+        Through wrappers it is ``env.get_wrapper_attr("snapshot")()``. Wrappers of this suite add their own state;
+        Gymnasium's do not: a ``TimeLimit`` counts every step since the reset, so that an environment that is searched
+        is made with ``max_episode_steps=-1``.
+
+        Raises:
+            ResetNeeded: Before the first reset.
+            Unsupported: If the game cannot go back.
+        """
+        if self.task is None:
+            raise ResetNeeded("no episode was begun: call reset() before snapshot()")
+        random = json.dumps(self.np_random.bit_generator.state, default=np.ndarray.tolist)
+        moment = self.task.id, self._draw, self._position(), self._last, self._over
+        return Snapshot(self._settings(), *moment, self._np_random_seed, random)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a moment of this environment, or of one with equal settings; its split may be another.
+
+        What follows is then what followed the first time, byte for byte, if info is asked for the same things.
+
+        Raises:
+            ValueError: For anything but a snapshot of the same game with the same arguments.
+            Unsupported: If the game cannot go back.
+        """
+        if not isinstance(snapshot, Snapshot):
+            raise ValueError(f"expected what snapshot() returned, got {type(snapshot).__name__}")
+        if snapshot.settings != self._settings():
+            expected, got = _described(self._settings()), _described(snapshot.settings)
+            raise ValueError(f"expected a snapshot of {expected}, got one of {got}")
+        task = self._find_task(snapshot.task)
+        self._go_back(task, snapshot.draw, snapshot.position)
+        self.task, self._draw, self._last, self._over = task, snapshot.draw, snapshot.last, snapshot.over
+        self.np_random.bit_generator.state = json.loads(snapshot.random)
+        self._np_random_seed = snapshot.seed
+
+    def unsupported(self, capability: str, why: str) -> Unsupported:
+        """Return the error that refuses a capability by name: ``X-v0 offers no snapshot: ...``."""
+        name = self.spec.id if self.spec else type(self).__name__
+        return Unsupported(f"{name} offers no {capability}: {why}")
+
+    def _draw_task(self, draw: int) -> Any:
+        """Return the task of the split for a random integer of 64 bits."""
+        return self.tasks[draw % len(self.tasks)]
+
+    @abstractmethod
+    def _find_task(self, name: Any) -> Any:
+        """Return the task of this name, of whichever split, or raise ``UnknownName``."""
+
+    @abstractmethod
+    def _begin(self, task: Any, draw: int) -> str:
+        """Begin an episode and return its first text; all that is random follows from task and draw."""
+
+    @abstractmethod
+    def _info(self) -> dict[str, Any]:
+        """Return the info of a reset; ``task`` and ``won`` are among it."""
+
+    @abstractmethod
+    def _play(self, action: str) -> Step:
+        """Play one action of an episode that is not over."""
+
+    def _settings(self) -> Settings:
+        """Return the name of the game, and by name the arguments and data that its rules follow from."""
+        raise self.unsupported("snapshot", "its game cannot go back")
+
+    def _position(self) -> Any:
+        """Return the state of the game as an immutable value."""
+        raise self.unsupported("snapshot", "its game cannot go back")
+
+    def _go_back(self, task: Any, draw: int, position: Any) -> None:
+        """Continue a task from a position; ``self.task`` and ``self._draw`` are still those of the last episode."""
+        raise self.unsupported("snapshot", "its game cannot go back")
+
+    def _chosen(self, options: dict[str, Any]) -> Any:
+        for key in options:
+            if key != "task":
+                raise UnknownName("reset option", key, ["task"])
+        return self._find_task(options["task"]) if "task" in options else None
+
+    def _refuse(self, action: Any) -> NoReturn:
+        if self._over:
+            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
+        raise TypeError(f"expected an action of text, got {type(action).__name__}")
+
+
+@runtime_checkable
+class HasTasks(Protocol):
+    """An environment with named tasks: they can be listed, split and compared."""
+
+    @property
+    def tasks(self) -> Sequence[Any]:
+        """The tasks of the split; see ``textcraft_gym.task.Task``."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the game's data, the same on every machine: equal ones play the same game."""
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """An environment that says in words what was missing for an action that did nothing."""
+
+    def explain(self, action: str, reason: str) -> str:
+        """Return what was missing for the last action, given its ``invalid_reason``."""
+
+
+@runtime_checkable
+class HasVocabulary(Protocol):
+    """An environment that knows its words."""
+
+    @property
+    def vocabulary(self) -> str:
+        """A text with every word in it that the game says of its own accord."""
+
+
+@runtime_checkable
+class HasPossibleCommands(Protocol):
+    """An environment whose commands can be numbered."""
+
+    def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
+        """Return every command that can ever be admissible in these tasks, by default those of the split."""
+
+
+@runtime_checkable
+class HasThoughts(Protocol):
+    """An environment that can think aloud along a plan, for demonstrations."""
+
+    def thoughts(self, task: Any, plan: Sequence[str]) -> list[str]:
+        """Return a thought for each action of a plan that wins, an empty one where there is nothing to say."""
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """An environment that can go back to an earlier moment, as tree search does."""
+
+    def snapshot(self) -> Any:
+        """Return this moment of the episode."""
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a moment."""
+
+
+@cache
+def _parameters(constructor: Callable[..., None]) -> tuple[str, ...]:
+    """Return the names of the arguments that a constructor takes; none where it takes any."""
+    _, *parameters = inspect.signature(constructor).parameters.values()
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    return () if takes_any else tuple(parameter.name for parameter in parameters)
+
+
+def _described(settings: Settings) -> str:
+    name, arguments = settings
+    return f"{name}({', '.join(f'{argument}={value!r}' for argument, value in arguments)})"

@@ -1,0 +1,17 @@
+"""The result of an action, of one shape in every game."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, TypeVar
+
+State = TypeVar("State")
+
+# A plain tuple: to make and unpack a named one takes a sixth of a step of TextCraft.
+Turn: TypeAlias = tuple[State, str, str, str]
+"""What ``rules.apply(world, state, action)`` returns: ``state, text, reason, why``.
+
+- ``state``: the state afterwards; the one before where nothing happened.
+- ``text``: the answer that the player reads.
+- ``reason``: why nothing happened, a code of the game's ``REASONS``; empty where something did.
+- ``why``: the same in words, where the game knows them at no cost; ``explain`` of the environment always does.
+"""
