@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.feedback import explain
-from textcraft_gym.envs.alfworld.game import Content, Dialect, State
+from textcraft_gym.envs.alfworld.game import Content, Dialect, Game, State
 from textcraft_gym.envs.alfworld.generator import Difficulty
 from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
@@ -142,7 +142,7 @@ class ALFWorldEnv(TextEnv):
         return self.games.find(name)
 
     def _begin(self, task: Task, draw: int) -> str:
-        self.game = task.game(self.dialect)
+        self._set_up(task, task.game(self.dialect))
         self._state: State = self.game.first
         return self._real.begin(task) if self._real else opening(self.game)
 
@@ -160,18 +160,17 @@ class ALFWorldEnv(TextEnv):
         return answer, float(won), won, False, info
 
     def _info(self) -> dict[str, Any]:
-        info: dict[str, Any] = {
-            "task": self.task.id,
-            "task_type": self.task.task_type,
-            "gamefile": str(self.task.file or self.task.id),
-            "won": self._state.won,
-        }
+        info: dict[str, Any] = {**self._about, "won": self._state.won}
         if self.admissible:
             commands = self._real.commands if self._real else moves(self.game, self._state).commands
             info["admissible_commands"] = list(commands)
         if self.expert:
             info["expert_plan"] = expert_plan(self.game, self._state) or []
         return info
+
+    def _set_up(self, task: Task, game: Game) -> None:
+        self.game = game
+        self._about = {"task": task.id, "task_type": task.task_type, "gamefile": str(task.file or task.id)}
 
     def _settings(self) -> Settings:
         if self._real:
@@ -188,6 +187,6 @@ class ALFWorldEnv(TextEnv):
         game = task.game(self.dialect)
         if game.fingerprint != fingerprint:
             raise ValueError(f"the snapshot is of another game of the name {task.id}")
-        self.game = game
+        self._set_up(task, game)
         places = tuple([game.place(number, content) for number, content in enumerate(contents)])
         self._state = State(location, held, places, flags, won)

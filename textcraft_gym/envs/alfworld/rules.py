@@ -64,27 +64,32 @@ class Moves(NamedTuple):
 def apply(game: Game, state: State, command: str) -> Turn[State]:
     """Play a command; one that cannot be played changes nothing and answers ``Nothing happens.``."""
     command = command.strip()
-    location, held, places, flags, won = state
     move = moves(game, state).by_command.get(command)
     if move is not None:
         if move.content is None and move.thing == NOTHING:
             return state, move.answer, "", ""
-        if move.content is not None:
-            place = game.place(location, move.content)
-            places = (*places[:location], place, *places[location + 1 :])
-        if move.thing != NOTHING:
-            thing = move.thing
-            flags = (*flags[:thing], (flags[thing] | move.sets) & ~move.clears, *flags[thing + 1 :])
-        return _judged(game, State(location, move.held, places, flags, won)), move.answer, "", ""
+        return _moved(game, state, move), move.answer, "", ""
     receptacle = game.go_to.get(command)
-    if receptacle is not None and game.location_of[receptacle] != location:
-        after = State(game.location_of[receptacle], held, places, flags, won)
-        seen = _seen(game, places[after.location], receptacle)
-        return _judged(game, after), f"You arrive at {game.receptacles[receptacle]}. {seen}", "", ""
+    if receptacle is not None:
+        location = game.location_of[receptacle]
+        if location != state.location:
+            seen = _seen(game, state.places[location], receptacle)
+            after = State(location, state.held, state.places, state.flags, state.won)
+            return _judged(game, after), f"You arrive at {game.receptacles[receptacle]}. {seen}", "", ""
     answer = _said(game, state, command)
     # Why nothing happened is found by parsing, which plays no part where something did.
-    code = reason(game, state, command) if answer == text.NOTHING_HAPPENS else ""
-    return state, answer, code, ""
+    return state, answer, reason(game, state, command) if answer == text.NOTHING_HAPPENS else "", ""
+
+
+def _moved(game: Game, state: State, move: Move) -> State:
+    location, _, places, flags, won = state
+    if move.content is not None:
+        place = game.place(location, move.content)
+        places = (*places[:location], place, *places[location + 1 :])
+    if move.thing != NOTHING:
+        thing = move.thing
+        flags = (*flags[:thing], (flags[thing] | move.sets) & ~move.clears, *flags[thing + 1 :])
+    return _judged(game, State(location, move.held, places, flags, won))
 
 
 def moves(game: Game, state: State) -> Moves:

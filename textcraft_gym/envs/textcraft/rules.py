@@ -8,7 +8,7 @@ the recipes alone and is worked out once (``World.understand``); what it does th
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.actions import Craft, Get, Look, WrongItem, parse
@@ -28,25 +28,18 @@ _MEMOISED_LENGTH = 200
 _MEMOISED_ACTIONS = 1 << 13
 
 
-class Move(NamedTuple):
-    """What an action means.
+# A plain tuple, since to unpack a named one takes a twentieth of a step.
+Move: TypeAlias = tuple[Offer, "tuple[str, int] | None", str, str, str]
+"""What an action means: ``takes, gives, answer, shortage, reason``.
 
-    Attributes:
-        takes: What must be held, and is used up if the move gives something.
-        gives: The item and count that is gained; None if the move never does anything.
-        answer: The observation if ``takes`` is held.
-        shortage: The observation if it is not.
-        reason: Why the move never does anything, a code of ``REASONS``; empty if it can.
-    """
+- ``takes``: what must be held, and is used up if the move gives something.
+- ``gives``: the item and count that is gained; None if the move never does anything.
+- ``answer``: the observation if ``takes`` is held; empty for the inventory.
+- ``shortage``: the observation if it is not.
+- ``reason``: why the move never does anything, a code of ``REASONS``; empty if it can.
+"""
 
-    takes: Offer
-    gives: tuple[str, int] | None
-    answer: str
-    shortage: str = ""
-    reason: str = ""
-
-
-LOOK = Move((), None, "")
+LOOK: Move = ((), None, "", "", "")
 
 
 class World:
@@ -112,16 +105,16 @@ def _understand(book: RecipeBook, said: str) -> Move:
     if isinstance(action, Look):
         return LOOK
     if isinstance(action, WrongItem):
-        return Move((), None, text.wrong_item(action.said), reason=WRONG_ITEM)
-    return Move((), None, text.unknown(action.said), reason=UNKNOWN_ACTION)
+        return (), None, text.wrong_item(action.said), "", WRONG_ITEM
+    return (), None, text.unknown(action.said), "", UNKNOWN_ACTION
 
 
 def _get(book: RecipeBook, action: Get) -> Move:
     """A base item can be got in any number."""
     item = book.ids.get(action.name)
     if item is None or item in book.recipes or not action.amount:
-        return Move((), None, text.not_found(action.said), reason=NOT_GETTABLE)
-    return Move((), (item, action.amount), text.got(action.amount, action.said))
+        return (), None, text.not_found(action.said), "", NOT_GETTABLE
+    return (), (item, action.amount), text.got(action.amount, action.said), "", ""
 
 
 def _craft(book: RecipeBook, action: Craft) -> Move:
@@ -130,5 +123,5 @@ def _craft(book: RecipeBook, action: Craft) -> Move:
     offer = tuple((book.ids.get(name, ""), count) for name, count in action.ingredients)
     recipe = book.match(output, offer) if len(offer) == len(dict(offer)) else None
     if recipe is None:
-        return Move(offer, None, text.no_recipe(output), text.not_enough(output), NO_RECIPE)
-    return Move(offer, (output, recipe.makes), text.crafted(recipe.makes, output), text.not_enough(output))
+        return offer, None, text.no_recipe(output), text.not_enough(output), NO_RECIPE
+    return offer, (output, recipe.makes), text.crafted(recipe.makes, output), text.not_enough(output), ""

@@ -117,8 +117,8 @@ class WebShopLiteEnv(TextEnv):
         self._state: State = START
 
     # Not made in __init__, since a large catalogue has a hundred thousand goals.
-    @property  # type: ignore[override]
-    def tasks(self) -> tuple[Task, ...]:
+    @property
+    def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
         """The tasks of the split."""
         return split_tasks(self.market, self.split)
 
