@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -71,10 +72,8 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
 def _remember(env: gym.Env[str, str], earlier: list[Moment], info: dict[str, Any]) -> None:
     """Keep this moment for ``undo``, where the environment takes snapshots."""
     if env.has_wrapper_attr("snapshot"):
-        try:
+        with suppress(TextCraftGymError):  # it has the method and refuses: then there is nothing to take back
             earlier.append(Moment(env.get_wrapper_attr("snapshot")(), info))
-        except TextCraftGymError:
-            return  # it has the method and refuses: undo then says that there is nothing to take back
 
 
 def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> dict[str, Any] | None:
@@ -91,7 +90,10 @@ def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> di
 def _explanation(env: gym.Env[str, str], action: str, info: dict[str, Any]) -> str:
     """Return what was wrong with an action, and the verbs that can be used now where it has none of the game's."""
     reason: str = info["invalid_reason"]
-    sentences = [env.get_wrapper_attr("explain")(action, reason)] if env.has_wrapper_attr("explain") else []
+    sentences = []
+    if env.has_wrapper_attr("explain"):
+        with suppress(TextCraftGymError):  # it has the method and refuses
+            sentences.append(env.get_wrapper_attr("explain")(action, reason))
     if reason.startswith("unknown") and "admissible_commands" in info:
         verbs = {re.match(r"\w*", command)[0] for command in info["admissible_commands"]}  # type: ignore[index]
         sentences.append(f"Verbs: {', '.join(sorted(verbs))}.")
