@@ -15,7 +15,7 @@ class Furniture(NamedTuple):
 
     Attributes:
         rtype: The type, ``Cabinet``.
-        rooms: Number of the 30 floor plans that have any.
+        rooms: Uniform of the 30 floor plans that have any.
         least: Minimum over those plans.
         usual: Median.
         most: Maximum.

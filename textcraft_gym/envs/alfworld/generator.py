@@ -17,6 +17,7 @@ from textcraft_gym.envs.alfworld.placement import choose_receptacles, draw_start
 from textcraft_gym.envs.alfworld.problem import Problem
 from textcraft_gym.envs.alfworld.rooms import build_room
 from textcraft_gym.envs.alfworld.task_id import parse_id
+from textcraft_gym.envs.shuffle import pick
 
 SENTENCES = {
     "pick_and_place_simple": ("put a {object} in {target}.", "put some {object} on {target}."),
@@ -46,7 +47,7 @@ def generate(task_id: str) -> Problem:
     objects = place_objects(rng, room, goal, receptacles, spec.difficulty)
     start = draw_start(rng, room)
     sentences = SENTENCES[goal.task_type]
-    sentence = sentences[int(rng() * len(sentences))]
+    sentence = pick(rng, sentences)
     household = Household(goal, receptacles, room.fixtures, objects, start)
     task = sentence.format(object=bare(goal.otype).lower(), target=bare(goal.target).lower())
     return Problem(declarations(household), tuple(initial_facts(rng, household)), goal, task)

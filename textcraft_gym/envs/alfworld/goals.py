@@ -8,7 +8,7 @@ from functools import lru_cache
 from textcraft_gym.envs.alfworld.facts import APPLIANCES, CONTENTS, HOLDS_ONE, PROPERTIES, ROOM_KINDS, TASK_ROOMS
 from textcraft_gym.envs.alfworld.problem import TREATED, Goal
 from textcraft_gym.envs.alfworld.rooms import Room, build_room
-from textcraft_gym.envs.shuffle import Number
+from textcraft_gym.envs.shuffle import Uniform, pick
 
 PLACED_BY_ARRIVAL = ("pick_and_place_simple", "pick_two_obj_and_place")
 """Tasks for which an object that starts in a receptacle of the target type would count as placed already."""
@@ -41,10 +41,10 @@ def can_start_in(task_type: str, target: str, rtype: str) -> bool:
     return task_type != "pick_cool_then_place_in_recep" or rtype != "Fridge"
 
 
-def draw_goal(rng: Number, task_type: str, options: Sequence[tuple[str, tuple[str, ...]]]) -> Goal:
+def draw_goal(rng: Uniform, task_type: str, options: Sequence[tuple[str, tuple[str, ...]]]) -> Goal:
     """Draw an object type and one of its targets."""
-    otype, targets = options[int(rng() * len(options))]
-    target = targets[int(rng() * len(targets))]
+    otype, targets = pick(rng, options)
+    target = pick(rng, targets)
     return Goal(task_type, f"{otype}Type", f"{target}Type")
 
 

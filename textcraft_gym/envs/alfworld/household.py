@@ -10,7 +10,7 @@ from textcraft_gym.envs.alfworld.pddl_names import bare
 from textcraft_gym.envs.alfworld.placement import PlacedObject
 from textcraft_gym.envs.alfworld.problem import Goal
 from textcraft_gym.envs.alfworld.rooms import Fixture, Receptacle
-from textcraft_gym.envs.shuffle import Number
+from textcraft_gym.envs.shuffle import Uniform, pick
 
 Fact: TypeAlias = tuple[str, ...]
 """A predicate and its arguments."""
@@ -58,7 +58,7 @@ _COMMON = {
 """Declarations of every game; the bare names of the types are objects without facts, as in the official games."""
 
 
-def initial_facts(rng: Number, household: Household) -> Iterator[Fact]:
+def initial_facts(rng: Uniform, household: Household) -> Iterator[Fact]:
     """Yield the facts that hold at the start, in the order of the official games."""
     yield from _types(household)
     yield from _abilities(household)
@@ -102,7 +102,7 @@ def _starts_cool(obj: PlacedObject, goal: Goal) -> bool:
     return obj.otype == bare(goal.otype) and obj.otype in PROPERTIES["coolable"] and obj.receptacle.rtype == "Fridge"
 
 
-def _draw_nesting(rng: Number, objects: Sequence[PlacedObject]) -> Iterator[Fact]:
+def _draw_nesting(rng: Uniform, objects: Sequence[PlacedObject]) -> Iterator[Fact]:
     """Put some objects into a bowl or the like that stands in the same receptacle; they are then in both."""
     nested: set[str] = set()
     for outer in objects:
@@ -116,7 +116,7 @@ def _draw_nesting(rng: Number, objects: Sequence[PlacedObject]) -> Iterator[Fact
                 and obj.id not in nested
             ]
             if candidates:
-                inner = candidates[int(rng() * len(candidates))]
+                inner = pick(rng, candidates)
                 nested.add(inner.id)
                 yield "inReceptacleObject", inner.id, outer.id
 

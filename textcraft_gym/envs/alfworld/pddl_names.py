@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TypeAlias
 
-from textcraft_gym.envs.shuffle import Number
+from textcraft_gym.envs.shuffle import Uniform
 
 Point: TypeAlias = tuple[int, int, int]
 """Coordinates x, y, z in centimetres; y points up."""
@@ -16,18 +16,18 @@ def bare(type_name: str) -> str:
     return type_name.removesuffix("Type")
 
 
-def draw_point(rng: Number) -> Point:
+def draw_point(rng: Uniform) -> Point:
     """Draw a point of a room."""
     return int(800 * rng()) - 400, int(200 * rng()), int(800 * rng()) - 400
 
 
-def draw_point_near(rng: Number, centre: Point) -> Point:
+def draw_point_near(rng: Uniform, centre: Point) -> Point:
     """Draw a point within about 40 cm of another one."""
     x, y, z = centre
     return x + int(80 * rng()) - 40, y + int(10 * rng()), z + int(80 * rng()) - 40
 
 
-def draw_id(rng: Number, type_name: str, used: set[str], near: Point | None = None) -> tuple[str, Point]:
+def draw_id(rng: Uniform, type_name: str, used: set[str], near: Point | None = None) -> tuple[str, Point]:
     """Draw an unused id and the point that it encodes, and add the id to ``used``."""
     while True:
         point = draw_point(rng) if near is None else draw_point_near(rng, near)
@@ -50,7 +50,7 @@ def _coordinate(centimetres: int) -> str:
     return f"_{'minus' if centimetres < 0 else 'plus'}_{metres:02d}_dot_{rest:02d}"
 
 
-def draw_location(rng: Number, used: set[str]) -> str:
+def draw_location(rng: Uniform, used: set[str]) -> str:
     """Draw an unused location (quarters of a metre, quarter turns, degrees downward) and add it to ``used``."""
     while True:
         x, z = int(25 * rng()) - 12, int(25 * rng()) - 12

@@ -13,7 +13,7 @@ from textcraft_gym.envs.alfworld.pddl_names import bare, draw_id, draw_location
 from textcraft_gym.envs.alfworld.problem import Goal
 from textcraft_gym.envs.alfworld.rooms import Receptacle, Room
 from textcraft_gym.envs.alfworld.task_id import Difficulty
-from textcraft_gym.envs.shuffle import Number, shuffle
+from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 
 MAX_OF_A_TYPE = 3
 """Number of distractors of one type, as in ALFRED, unless so many are asked for that it takes more."""
@@ -46,7 +46,7 @@ def choose_receptacles(room: Room, goal: Goal, count: int | None) -> tuple[Recep
 
 
 def place_objects(
-    rng: Number, room: Room, goal: Goal, receptacles: Sequence[Receptacle], difficulty: Difficulty
+    rng: Uniform, room: Room, goal: Goal, receptacles: Sequence[Receptacle], difficulty: Difficulty
 ) -> list[PlacedObject]:
     """Draw the objects of a game, sorted by type, with the receptacles that they start in."""
     placements = [
@@ -61,7 +61,7 @@ def place_objects(
     ]
 
 
-def draw_start(rng: Number, room: Room) -> str:
+def draw_start(rng: Uniform, room: Room) -> str:
     """Draw the location where the agent starts: at no receptacle of the room, not even at an unused one."""
     used = {receptacle.location for receptacle in room.receptacles}
     return draw_location(rng, used.union(fixture.location for fixture in room.fixtures))
@@ -81,13 +81,15 @@ def _first(receptacles: Sequence[Receptacle], rtypes: Collection[str]) -> Recept
     return next((receptacle for receptacle in receptacles if receptacle.rtype in rtypes), None)
 
 
-def _place_lamps(rng: Number, room: Room, receptacles: Sequence[Receptacle]) -> Iterator[Placement]:
+def _place_lamps(rng: Uniform, room: Room, receptacles: Sequence[Receptacle]) -> Iterator[Placement]:
     stands = [receptacle for receptacle in receptacles if receptacle.rtype in STANDS]
     for lamp in room.lamps:
-        yield lamp, stands[int(rng() * len(stands))]
+        yield lamp, pick(rng, stands)
 
 
-def _place_goal_objects(rng: Number, goal: Goal, receptacles: Sequence[Receptacle], hidden: int) -> Iterator[Placement]:
+def _place_goal_objects(
+    rng: Uniform, goal: Goal, receptacles: Sequence[Receptacle], hidden: int
+) -> Iterator[Placement]:
     sources = _sources(goal, receptacles)
     closed_sources = [receptacle for receptacle in sources if receptacle.rtype in OPENABLE]
     open_sources = [receptacle for receptacle in sources if receptacle.rtype not in OPENABLE]
@@ -98,7 +100,7 @@ def _place_goal_objects(rng: Number, goal: Goal, receptacles: Sequence[Receptacl
 
 
 def _place_distractors(
-    rng: Number, room: Room, goal: Goal, receptacles: Sequence[Receptacle], count: int | None
+    rng: Uniform, room: Room, goal: Goal, receptacles: Sequence[Receptacle], count: int | None
 ) -> Iterator[Placement]:
     if count is None:
         least, most = room.kind.distractors
@@ -114,9 +116,9 @@ def _place_distractors(
         yield otype, _draw_receptacle(rng, holders[otype])
 
 
-def _draw_receptacle(rng: Number, receptacles: Sequence[Receptacle]) -> Receptacle:
+def _draw_receptacle(rng: Uniform, receptacles: Sequence[Receptacle]) -> Receptacle:
     """Draw a type first, so that objects are not nearly all in cabinets only because a room has so many."""
     rtypes = list(dict.fromkeys(receptacle.rtype for receptacle in receptacles))
-    rtype = rtypes[int(rng() * len(rtypes))]
+    rtype = pick(rng, rtypes)
     of_type = [receptacle for receptacle in receptacles if receptacle.rtype == rtype]
-    return of_type[int(rng() * len(of_type))]
+    return pick(rng, of_type)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from textcraft_gym.envs.alfworld.facts import OPENABLE, ROOM_KINDS, STANDS, Furniture, RoomKind
 from textcraft_gym.envs.alfworld.pddl_names import Point, draw_id, draw_location, object_id
 from textcraft_gym.envs.alfworld.problem import GameError
-from textcraft_gym.envs.shuffle import Number, shuffle
+from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 
 MAX_RECEPTACLES = 60
 """Number of receptacles drawn for each room, of which a game uses the first ones."""
@@ -76,12 +76,12 @@ def build_room(plan: int) -> Room:
     size = len(rtypes)
     # A game may ask for more receptacles than the room has by default: those are of the storage types that it has.
     storage = [rtype for rtype in kind.storage if rtype in rtypes] or list(kind.storage[:1])
-    rtypes += [storage[int(rng() * len(storage))] for _ in range(MAX_RECEPTACLES - size)]
+    rtypes += [pick(rng, storage) for _ in range(MAX_RECEPTACLES - size)]
     receptacles = _place_receptacles(rng, rtypes)
     return Room(kind, receptacles, size, lamps, _draw_fixtures(rng, kind, receptacles))
 
 
-def _draw_furniture(rng: Number, kind: RoomKind, has_lamps: bool) -> list[str]:
+def _draw_furniture(rng: Uniform, kind: RoomKind, has_lamps: bool) -> list[str]:
     """Draw the types of a room's receptacles, starting with one of each essential type."""
     others = [furniture.rtype for furniture in kind.furniture for _ in range(_draw_count(rng, furniture))]
     if has_lamps and not STANDS.intersection(others):
@@ -94,7 +94,7 @@ def _draw_furniture(rng: Number, kind: RoomKind, has_lamps: bool) -> list[str]:
     return essentials + shuffle(rng, others)
 
 
-def _draw_count(rng: Number, furniture: Furniture) -> int:
+def _draw_count(rng: Uniform, furniture: Furniture) -> int:
     """Draw a number of receptacles: half of the non-zero draws are at most the median, and the maximum is rare."""
     if rng() * FLOOR_PLANS_OF_A_KIND >= furniture.rooms:
         return 0
@@ -106,7 +106,7 @@ def _draw_count(rng: Number, furniture: Furniture) -> int:
     return furniture.usual + int((furniture.most - furniture.usual + 1) * cubed)
 
 
-def _place_receptacles(rng: Number, rtypes: Sequence[str]) -> tuple[Receptacle, ...]:
+def _place_receptacles(rng: Uniform, rtypes: Sequence[str]) -> tuple[Receptacle, ...]:
     """Give each receptacle an id and a location; some share a location, as the drawers of a chest do."""
     receptacles: list[Receptacle] = []
     ids: set[str] = set()
@@ -121,7 +121,7 @@ def _place_receptacles(rng: Number, rtypes: Sequence[str]) -> tuple[Receptacle, 
     return tuple(receptacles)
 
 
-def _draw_fixtures(rng: Number, kind: RoomKind, receptacles: Sequence[Receptacle]) -> tuple[Fixture, ...]:
+def _draw_fixtures(rng: Uniform, kind: RoomKind, receptacles: Sequence[Receptacle]) -> tuple[Fixture, ...]:
     locations = {receptacle.location for receptacle in receptacles}
     ids: set[str] = set()
     fixtures: list[Fixture] = []

@@ -32,8 +32,8 @@ class Difficulty(NamedTuple):
     """How hard a game is to search.
 
     Attributes:
-        receptacles: Number of receptacles, 8 to 60; None for the default size of the room.
-        distractors: Number of objects that the task does not need, 0 to 100; None for about as many as in ALFRED.
+        receptacles: Uniform of receptacles, 8 to 60; None for the default size of the room.
+        distractors: Uniform of objects that the task does not need, 0 to 100; None for about as many as in ALFRED.
         hidden: Chance in per cent that a goal object starts in a closed receptacle, 0 to 100; objects that fit into
             no closed receptacle start in an open one all the same.
     """
