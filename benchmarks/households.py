@@ -23,9 +23,10 @@ import textcraft_gym
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.export import export_game
 from textcraft_gym.envs.alfworld.game import Game
-from textcraft_gym.envs.alfworld.generator import Difficulty, generate
+from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.problem import read_game
 from textcraft_gym.envs.alfworld.rules import apply, moves
+from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.alfworld.tasks import Games
 
 GAMES = 6

@@ -201,7 +201,7 @@ def test_session__offers_what_can_be_clicked_and_nothing_else(visitor: Visitor):
 
 def test_session__says_what_did_nothing(visitor: Visitor):
     session = visitor.play("jump", "click[buy now]", "click[search]")
-    reasons = ("that is no action", "that is not on this page", "type what to search for")
+    reasons = ("that is not an action", "that is not on this page", "enter words to search for")
     for number, reason in enumerate(reasons, 1):
         assert f"Nothing happened: {reason}." in visitor.get(f"{session}/{number}")
 
@@ -217,7 +217,7 @@ def test_session__ends_with_the_purchase(visitor: Visitor):
 
 def test_session__ends_at_the_environments_limit(visitor: Visitor):
     session = visitor.play(*["search[tee]"] * MAX_ACTIONS)
-    assert "limit of 100 actions is reached" in visitor.get(f"{session}/{MAX_ACTIONS}")
+    assert "ended at the limit of 100 actions" in visitor.get(f"{session}/{MAX_ACTIONS}")
     visitor.act(session, 409, action="search[tee]")
 
 
@@ -277,7 +277,7 @@ def test_tasks__are_those_of_the_split(visitor: Visitor, front: Storefront):
     ],
 )
 def test_pages__refuse_what_does_not_exist(visitor: Visitor, address: str, status: int):
-    assert '<a href="/">To the tasks</a>' in visitor.get(address, status)
+    assert '<a href="/">Back to the tasks</a>' in visitor.get(address, status)
 
 
 @pytest.mark.parametrize("number", ["7", "-1", "x", "%C2%B2", "9" * 5000])
@@ -427,11 +427,11 @@ def test_replay__steps_through_what_was_played(front: Storefront, run_folder: Pa
         transcript = record["transcript"]
         for number, (_, observation) in enumerate(transcript):
             html = visitor.get(f"/replay/{episode}/{number}")
-            assert "The record says otherwise" not in html
+            assert "The record differs" not in html
             assert squeezed(observation) in squeezed(Words(html).text)
             assert html.count("<fieldset disabled>") == html.count("<fieldset")
             if number + 1 < len(transcript) and transcript[number + 1][0]:
-                assert f"The next action: {transcript[number + 1][0]}" in Words(html).text
+                assert f"Next action: {transcript[number + 1][0]}" in Words(html).text
         visitor.get(f"/replay/{episode}/{len(transcript)}", 404)
 
 
@@ -439,7 +439,7 @@ def test_replay__begins_again_where_the_agent_did_and_shows_what_it_wrote(front:
     visitor = Visitor(front, run=read_run(run_folder))
     assert "I look at it first." in visitor.get("/replay/1/0")
     assert "Once more." in visitor.get("/replay/1/1")
-    assert "Next it began again." in visitor.get("/replay/1/1")
+    assert "Next, the agent reset the episode." in visitor.get("/replay/1/1")
     recording = replayed(front, read_run(run_folder).records[1])
     assert recording.session.state(2).page == "index"
     assert recording.session.is_bought
@@ -450,8 +450,8 @@ def test_replay__says_where_the_record_is_another(front: Storefront, run_folder:
     run = read_run(run_folder, TASK)
     run.records[0]["transcript"][1][1] = "another page"
     visitor = Visitor(front, run=run)
-    assert "The record says otherwise" in visitor.get("/replay/0/1")
-    assert "The record says otherwise" not in visitor.get("/replay/0/2")
+    assert "The record differs" in visitor.get("/replay/0/1")
+    assert "The record differs" not in visitor.get("/replay/0/2")
     run.records[0]["transcript"] = [[1]]
     assert "has no transcript that can be played" in visitor.get("/replay/0/0", 422)
 
@@ -468,7 +468,7 @@ def test_replay__shows_whatever_was_played_as_text(front: Storefront, run_folder
         assert not {"script", "img"} & words.tags
         assert words.text.count(HOSTILE) == 3 + number
         assert f"{HOSTILE}?" in words.text
-    assert f"Here it broke: {HOSTILE}" in words.text
+    assert f"The episode ended with an error: {HOSTILE}" in words.text
 
 
 def test_replay__plays_a_session_that_was_saved(front: Storefront, visitor: Visitor, tmp_path: Path):
@@ -485,7 +485,7 @@ def test_read_run__names_what_it_cannot_read(front: Storefront, run_folder: Path
     (tmp_path / "config.json").write_text(json.dumps({"env": "TextCraft-v0"}))
     with pytest.raises(RunError, match="TextCraft-v0"):
         read_run(tmp_path)
-    with pytest.raises(RunError, match="no session that the shop saved"):
+    with pytest.raises(RunError, match="not a session saved by the shop"):
         read_run(tmp_path / "config.json")
     with pytest.raises(UnknownName, match=TASK):
         read_run(run_folder, "1-B")

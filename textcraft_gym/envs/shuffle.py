@@ -1,16 +1,21 @@
-"""Shuffling that gives the same order on every machine and Python."""
+"""Random draws that are the same on every machine and Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
-Number: TypeAlias = Callable[[], float]
-"""Draws a number from 0 to 1, as ``random.Random(seed).random`` does."""
+Uniform: TypeAlias = Callable[[], float]
+"""Draws from 0 to 1, as ``random.Random(seed).random``: the only method of it that later Pythons promise to keep."""
 
 T = TypeVar("T")
 
 
-def shuffle(number: Number, items: Sequence[T]) -> list[T]:
-    """Shuffle. Of all that ``random`` offers, only ``random()`` is promised to stay the same in later Pythons."""
-    return [item for _, _, item in sorted([(number(), place, item) for place, item in enumerate(items)])]
+def pick(rng: Uniform, items: Sequence[T]) -> T:
+    """Draw one of the items."""
+    return items[int(rng() * len(items))]
+
+
+def shuffle(rng: Uniform, items: Sequence[T]) -> list[T]:
+    """Return the items in random order."""
+    return [item for _, _, item in sorted([(rng(), index, item) for index, item in enumerate(items)])]

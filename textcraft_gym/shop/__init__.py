@@ -1,4 +1,4 @@
-"""The shop of WebShop-lite as web pages on this machine, for a person to try a goal or to look at what an agent did."""
+"""WebShop-lite as a local web site, for a person to try a task or to replay what an agent did."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ def serve(
     env_args: Mapping[str, Any] | None = None,
     on_start: Callable[[str], None],
 ) -> None:
-    """Serve the shop to the browsers of this machine, and to no other, until Ctrl-C.
+    """Serve the shop on the loopback address until Ctrl-C.
 
     Args:
-        split: Whose tasks are listed.
-        port: Where; 0 takes a free one.
-        replay: A run folder, or a file that the shop saved: its episodes can be stepped through.
-        task: Only the episode of this task, or where nothing is replayed the task to begin with.
-        env_args: Further arguments of ``gym.make``; those of a replayed run hold where they are not named.
-        on_start: Is told the address.
+        split: The split whose tasks are listed.
+        port: The port; 0 for a free one.
+        replay: A run folder, or a file saved by the shop, whose episodes to step through.
+        task: Replay only the episode of this task; without ``replay``, the task to offer first.
+        env_args: Further arguments of ``gym.make``; they override those of a replayed run.
+        on_start: Called with the address.
 
     Raises:
         UnknownName: For a split, a task or an argument that does not exist.
-        RunError: If the run cannot be read, or was played in another world or shop.
+        RunError: If the run cannot be read, or is of another environment or shop.
         ShopDataError: If the shop's data cannot be read.
         ValueError: If the web framework is not installed.
         OSError: If the port is taken.
     """
     if "split" in (env_args or {}):
-        raise ValueError("the split is an option of its own, not one of env_args")
-    try:  # here, so that the other commands neither need these nor wait for them
+        raise ValueError("expected the split as an option of its own, not in env_args")
+    try:  # imported here, since the other commands must work without Flask and start fast
         from textcraft_gym.shop.app import create_app
         from textcraft_gym.shop.recording import read_run
         from textcraft_gym.shop.server import run_server

@@ -1,12 +1,13 @@
-"""The pages: which addresses there are, and what each answers.
+"""The routes of the web site.
 
-Every session has an address that cannot be guessed, and each of its moves one below that, so that the browser's way
-back shows what was. Nothing needs a script: what is done is a form that is posted.
+Every session has an address that cannot be guessed, and each of its moves an address below that, so that the browser's
+Back button shows earlier pages. Actions are posted forms; no page needs JavaScript.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import zlib
 from collections import OrderedDict
@@ -43,14 +44,14 @@ _HEADERS = {
 
 
 class Sessions:
-    """The sessions under way, by what their addresses end in; the one that was longest left alone goes first."""
+    """The open sessions by name; above ``MAX_SESSIONS``, the least recently used one is dropped."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = Lock()
 
     def add(self, session: Session) -> str:
-        """Keep a session and return its name."""
+        """Add a session and return its name."""
         name = secrets.token_urlsafe(12)
         with self._lock:
             self._sessions[name] = session
@@ -59,28 +60,28 @@ class Sessions:
         return name
 
     def find(self, name: str) -> Session:
-        """Return a session; none is an answer of its own."""
+        """Return a session; respond 404 if there is none."""
         with self._lock:
             if name not in self._sessions:
-                abort(404, "There is no such session. It may have been dropped for newer ones, or the shop was closed.")
+                abort(404, "There is no such session. Old sessions are dropped, and all end when the shop is closed.")
             self._sessions.move_to_end(name)
             return self._sessions[name]
 
     def act(self, session: Session, number: int, action: str) -> None:
-        """Play an action on the page after a move; a browser may keep pages on which that was long ago."""
+        """Play an action on the page after a move; respond 409 if that is not the last one, as on an old page."""
         with self._lock:
             if number != session.last and not session.is_over:
-                abort(409, "This page is an old one: the session has gone on.")
+                abort(409, "This page is out of date: the session has gone on.")
             session.act(action)
 
 
 class Pages:
-    """What each address answers.
+    """The view functions.
 
     Args:
         front: The shop.
         run: Recorded episodes to step through.
-        first: The task to begin with.
+        first: The task to offer first.
     """
 
     def __init__(self, front: Storefront, run: Run | None, first: str | None) -> None:
@@ -90,64 +91,65 @@ class Pages:
         self.sessions = Sessions()
 
     def tasks(self) -> bytes:
-        """The list of a split's tasks, or the one that a number names."""
+        """List the tasks of a split, or the one with a given number."""
         catalogue = self.front.market.catalogue
         splits = {name: len(catalogue.split(name)) for name in SPLITS}
         split = request.args.get("split", self.front.split)
         if split not in splits:
             abort(404, "There is no such split.")
-        asked = request.args.get("number", "").strip()
-        numbers = catalogue.split("all")[_number(asked) :][:1] if asked else catalogue.split(split)
+        query = request.args.get("number", "").strip()
+        numbers = catalogue.split("all")[_number(query) :][:1] if query else catalogue.split(split)
         page = _number(request.args.get("page", "1"))
+        first_listed = max(page - 1, 0) * TASKS_PER_PAGE
         return _page(
             "tasks.html",
             goals=catalogue.goals,
             splits={name: count for name, count in splits.items() if count},
             split=split,
-            asked=asked,
-            numbers=numbers[max(page - 1, 0) * TASKS_PER_PAGE :][:TASKS_PER_PAGE],
+            query=query,
+            numbers=numbers[first_listed:][:TASKS_PER_PAGE],
             page=page,
-            pages=-(-len(numbers) // TASKS_PER_PAGE),
+            pages=math.ceil(len(numbers) / TASKS_PER_PAGE),
             run=self.run,
             first=self.front.task(self.first) if self.first else None,
         )
 
     def begin(self) -> Response:
-        """Begin a session of the task with the posted number."""
+        """Start a session of the task with the posted number."""
         number = _number(request.form.get("number", ""))
         if number >= len(self.front.market.catalogue.goals):
             abort(404, "There is no such task.")
         session = Session(self.front, task_at(self.front.market, number))
-        return _to(f"/sessions/{self.sessions.add(session)}/0")
+        return _redirect(f"/sessions/{self.sessions.add(session)}/0")
 
     def latest(self, name: str) -> Response:
-        """Lead to where a session is now."""
-        return _to(f"/sessions/{name}/{self.sessions.find(name).last}")
+        """Redirect to the last move of a session."""
+        return _redirect(f"/sessions/{name}/{self.sessions.find(name).last}")
 
     def session(self, name: str, number: str) -> bytes:
-        """The page after a move; only that after the last can be clicked."""
+        """Show the page after a move; only the last one is active."""
         session = self.sessions.find(name)
         is_live = number == str(session.last) and not session.is_over
         return self._shop(session, _number(number), f"/sessions/{name}", is_live)
 
     def act(self, name: str, number: str) -> Response:
-        """Play the posted action, or the search for the posted words, on the page after the last move."""
+        """Play the posted action, or a search for the posted words."""
         session = self.sessions.find(name)
         try:
             self.sessions.act(session, _number(number), _posted_action())
         except SessionOver:
-            abort(409, f"This session is over: something was bought, or {MAX_ACTIONS} actions were played.")
-        return _to(f"/sessions/{name}/{session.last}")
+            abort(409, f"This session is over: it ends with a purchase or after {MAX_ACTIONS} actions.")
+        return _redirect(f"/sessions/{name}/{session.last}")
 
     def save(self, name: str) -> Response:
-        """A session as a file, which the shop can replay."""
+        """Send a session as a file that the shop can replay."""
         session = self.sessions.find(name)
         answer = Response(json.dumps(saved(session), indent=2) + "\n", mimetype="application/json")
         answer.headers["Content-Disposition"] = f'attachment; filename="session-{session.task.number}.json"'
         return answer
 
     def replay(self, episode: str, number: str) -> bytes:
-        """The page that an agent saw after a move, and what it did there."""
+        """Show the page after a recorded move, and the action that followed."""
         recording = self._recording(_number(episode))
         return self._shop(recording.session, _number(number), f"/replay/{episode}", recording=recording)
 
@@ -163,9 +165,9 @@ class Pages:
         self, session: Session, number: int, base: str, is_live: bool = False, recording: Recording | None = None
     ) -> bytes:
         if number > session.last:
-            abort(404, "The session has not come so far.")
-        following = session.moves[number + 1].action if number < session.last else None
-        did, what = parse(following or "")
+            abort(404, "The session has no such move yet.")
+        next_action = session.moves[number + 1].action if number < session.last else None
+        name, argument = parse(next_action or "")
         return _page(
             "shop.html",
             session=session,
@@ -176,10 +178,10 @@ class Pages:
             number=number,
             base=base,
             is_live=is_live,
-            following=following,
-            is_reset_next=number < session.last and following is None,
-            clicked=what if did == CLICK else "",
-            typed=what if did == SEARCH else "",
+            next_action=next_action,
+            is_reset_next=number < session.last and next_action is None,
+            clicked=argument if name == CLICK else "",
+            typed=argument if name == SEARCH else "",
             recording=recording,
             run=self.run,
         )
@@ -190,22 +192,22 @@ def create_app(front: Storefront, run: Run | None = None, first: str | None = No
 
     Args:
         front: The shop.
-        run: Recorded episodes to step through; they were played in the same shop.
-        first: The task to begin with.
+        run: Recorded episodes of the same shop to step through.
+        first: The task to offer first.
 
     Raises:
         RunError: If the run was played in another shop.
         UnknownName: If there is no such task.
     """
     if run and run.fingerprint != front.fingerprint:
-        raise RunError(f"{run.name} was played in another shop than this one: its data differ")
+        raise RunError(f"{run.name} was played in another shop: the fingerprints of the data differ")
     if first is not None:
         front.task(first)
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY, TRUSTED_HOSTS=["127.0.0.1"])
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
-    words = {"can_be_clicked": can_be_clicked, "click": click, "tile": tile, "initial": initial}
-    app.jinja_env.globals.update(words, MAX_QUERY=MAX_QUERY, MAX_ACTIONS=MAX_ACTIONS)
+    functions = {"can_be_clicked": can_be_clicked, "click": click, "tile": tile, "initial": initial}
+    app.jinja_env.globals.update(functions, MAX_QUERY=MAX_QUERY, MAX_ACTIONS=MAX_ACTIONS)
     pages = Pages(front, run, first)
     app.add_url_rule("/", view_func=pages.tasks)
     app.add_url_rule("/sessions", view_func=pages.begin, methods=["POST"])
@@ -215,27 +217,27 @@ def create_app(front: Storefront, run: Run | None = None, first: str | None = No
     app.add_url_rule("/sessions/<name>/session.json", view_func=pages.save)
     app.add_url_rule("/replay/<episode>/<number>", view_func=pages.replay)
     app.before_request(_refuse_other_sites)
-    app.after_request(_guard)
+    app.after_request(_add_security_headers)
     app.register_error_handler(HTTPException, _error_page)
     return app
 
 
 def tile(asin: str) -> int:
-    """Return which of the coloured tiles stands for a product; there are no pictures."""
+    """Return the index of the coloured tile that is shown for a product instead of a picture."""
     return zlib.crc32(asin.encode("utf-8", "replace")) % TILES
 
 
 def initial(title: str) -> str:
-    """Return the letter that stands on the tile: the first of a title."""
+    """Return the letter on the tile, the first of the title."""
     return next(filter(str.isalnum, title), "").upper()
 
 
 def _posted_action() -> str:
     action, words = request.form.get("action"), request.form.get("words")
     if (action is None) == (words is None):
-        abort(400, "Expected an action or words to search for.")
+        abort(400, "Expected either an action or words to search for.")
     if len(action or "") > MAX_ACTION or len(words or "") > MAX_QUERY:
-        abort(400, f"A search has up to {MAX_QUERY} characters, and an action up to {MAX_ACTION}.")
+        abort(400, f"Expected at most {MAX_QUERY} characters of search words and {MAX_ACTION} of an action.")
     return search(words) if words is not None else action or ""
 
 
@@ -245,27 +247,27 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _to(address: str) -> Response:
+def _redirect(address: str) -> Response:
     return Response(status=303, headers={"Location": address})
 
 
 def _page(template: str, **names: Any) -> bytes:
-    """Return a page. Half of a surrogate pair, which JSON can hold, cannot be written as UTF-8."""
+    """Render a page. Lone surrogates, which JSON data may contain, are replaced, since UTF-8 cannot encode them."""
     return render_template(template, **names).encode("utf-8", "replace")
 
 
 def _refuse_other_sites() -> None:
-    """A page elsewhere may make a browser post a form to this machine; the browser says where it comes from."""
-    if request.method == "POST" and not _is_own(request):
+    """Respond 403 to forms that pages of other sites make the browser post here (CSRF)."""
+    if request.method == "POST" and not _is_same_origin(request):
         abort(403, "This form was sent by another site.")
 
 
-def _is_own(request: Request) -> bool:
+def _is_same_origin(request: Request) -> bool:
     origin = request.headers.get("Origin")
     return origin is None or origin == request.host_url.rstrip("/")
 
 
-def _guard(answer: Response) -> Response:
+def _add_security_headers(answer: Response) -> Response:
     for name, value in _HEADERS.items():
         answer.headers[name] = value
     if answer.mimetype != "text/css":

@@ -1,4 +1,4 @@
-"""Episodes as they were recorded, by an evaluation or by the shop itself."""
+"""Recorded episodes, from an evaluation or saved by the shop."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Run:
 
     Attributes:
         name: The name of the folder or file.
-        records: One an episode.
-        env_args: The arguments of ``gym.make`` that they were played with.
-        fingerprint: Of the market that they were played in.
+        records: One record an episode.
+        env_args: Arguments of ``gym.make`` in these episodes.
+        fingerprint: Fingerprint of their market.
     """
 
     name: str
@@ -32,13 +32,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Recording:
-    """One episode, played again.
+    """A replayed episode.
 
     Attributes:
         session: The moves.
-        recorded: What the agent read after each move, as it was recorded.
-        notes: What it wrote before a move, by the number of the move; behind the last, what it wrote at the end.
-        error: What broke the episode; None if nothing did.
+        recorded: The recorded observation after each move.
+        notes: The agent's texts before each move, by its number; those at the end are behind the last number.
+        error: The error that ended the episode; None if there was none.
     """
 
     session: Session
@@ -48,11 +48,11 @@ class Recording:
 
 
 def read_run(path: str | Path, task: str | None = None) -> Run:
-    """Read a run folder, or a session that the shop saved as a file.
+    """Read a run folder, or a session saved by the shop.
 
     Args:
         path: The folder or file.
-        task: Only the episode of this task.
+        task: Read only the episode of this task.
 
     Raises:
         RunError: If it cannot be read, or is of another environment.
@@ -72,7 +72,7 @@ def read_run(path: str | Path, task: str | None = None) -> Run:
 
 
 def replayed(front: Storefront, record: Record) -> Recording:
-    """Play a recorded episode again.
+    """Replay a recorded episode.
 
     Raises:
         UnknownName: If the shop does not have its task.
@@ -83,17 +83,17 @@ def replayed(front: Storefront, record: Record) -> Recording:
         transcript = [(action, str(observation)) for action, observation in record["transcript"]]
         session.replay(transcript)
         notes = _notes(record.get("trace") or {})
-        return Recording(session, [said for _, said in transcript], notes, record.get("error"))
+        return Recording(session, [observation for _, observation in transcript], notes, record.get("error"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"the record of {record['task']} has no transcript that can be played") from error
 
 
 def saved(session: Session) -> Record:
     """Return a session as a record that ``read_run`` reads."""
-    score = session.score(session.last)
+    score, env_args = session.score(session.last), session.front.env_args
     return {
         "env": ENV,
-        "env_args": {name: str(one) if isinstance(one, Path) else one for name, one in session.front.env_args.items()},
+        "env_args": {name: str(value) if isinstance(value, Path) else value for name, value in env_args.items()},
         "env_sha256": session.front.fingerprint,
         "task": session.task.id,
         "instruction": session.task.goal.instruction,
@@ -110,22 +110,22 @@ def _saved(file: Path) -> Record:
         if not {"task", "reward", "won", "steps", "transcript"} <= record.keys():
             raise ValueError("no task or transcript")
     except (OSError, ValueError, AttributeError) as error:
-        raise RunError(f"{file} is no session that the shop saved: {error}") from error
+        raise RunError(f"{file} is not a session saved by the shop: {error}") from error
     return record
 
 
 def _notes(trace: Mapping[str, Any]) -> dict[int, list[str]]:
-    """Return what stands in the tree of an episode between the moves, by the number of the move that follows."""
+    """Return the texts in the trace tree of an episode, by the number of the move that follows."""
     notes: dict[int, list[str]] = {}
-    following = 1
+    next_move = 1
 
     def walk(node: Mapping[str, Any]) -> None:
-        nonlocal following
+        nonlocal next_move
         for part in node.get("parts", ()):
             if isinstance(part, int):
-                following = part + 1
+                next_move = part + 1
             elif isinstance(part, str):
-                notes.setdefault(following, []).append(part)
+                notes.setdefault(next_move, []).append(part)
             else:
                 walk(part)
 

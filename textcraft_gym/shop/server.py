@@ -1,4 +1,4 @@
-"""The pages' server: one process, on the loopback address alone."""
+"""The web server: one process, on the loopback address only."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ HOST = "127.0.0.1"
 
 
 class QuietHandler(WSGIRequestHandler):
-    """Writes no line for each request."""
+    """Logs no requests."""
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Nothing to say."""
+        """Log nothing."""
 
 
 def run_server(app: Flask, port: int, on_start: Callable[[str], None]) -> None:
     """Serve until Ctrl-C.
 
-    A thread a connection, since a browser may open one and keep it idle.
+    Each connection has a thread, since browsers open connections and keep them idle.
 
     Raises:
         OSError: If the port is taken.
     """
-    with socket.create_server((HOST, port)) as taken:
-        port = taken.getsockname()[1]
-        server = make_server(HOST, port, app, threaded=True, request_handler=QuietHandler, fd=taken.fileno())
+    with socket.create_server((HOST, port)) as listener:
+        port = listener.getsockname()[1]
+        server = make_server(HOST, port, app, threaded=True, request_handler=QuietHandler, fd=listener.fileno())
     on_start(f"http://{HOST}:{port}/")
     server.serve_forever()

@@ -1,4 +1,4 @@
-"""A shopping session, move by move, by the rules of the environment and in its words; knows nothing of the web."""
+"""A shopping session: its moves by the rules of the environment, independent of the web site."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ MAX_ACTIONS = SUITE[ENV].max_episode_steps
 
 
 class SessionOver(Exception):
-    """An action after the end."""
+    """An action after the end of a session."""
 
 
 class Move(NamedTuple):
-    """An action, and what it led to; the beginning, and a reset, is one whose action is None."""
+    """An action and its result; the action is None for the start and for a reset."""
 
     action: str | None
     turn: Transition
 
 
 class Wanted(NamedTuple):
-    """Something that the goal asks for, and whether the purchase has it."""
+    """An attribute or option value that the goal asks for, and whether the purchase meets it."""
 
-    what: str
+    name: str
     is_met: bool
 
 
 class Verdict(NamedTuple):
-    """What a purchase earned, and for what."""
+    """The reward of a purchase and the wishes that it meets."""
 
     reward: Reward
     attributes: list[Wanted]
@@ -50,11 +50,11 @@ class Storefront:
 
     Attributes:
         market: Products and goals.
-        mode: In which format an agent reads its pages.
-        split: Whose tasks are listed.
+        mode: Format of the observations.
+        split: The split whose tasks are listed.
         tasks: The tasks of the split.
-        env_args: The arguments of ``gym.make`` that it was opened with.
-        fingerprint: Is equal for markets of equal content.
+        env_args: The arguments of ``gym.make``.
+        fingerprint: SHA-256 of products and goals.
     """
 
     market: Market
@@ -66,7 +66,7 @@ class Storefront:
 
     @classmethod
     def open(cls, split: str, env_args: Mapping[str, Any]) -> Storefront:
-        """Open the market that the environment with these arguments plays in.
+        """Open the market of the environment with these arguments.
 
         Raises:
             UnknownName: For a split or an argument that does not exist.
@@ -77,7 +77,7 @@ class Storefront:
         return cls(market, mode, split, tasks, dict(env_args), fingerprint)
 
     def task(self, task_id: str) -> Task:
-        """Return a task, of whichever split.
+        """Return a task of any split.
 
         Raises:
             UnknownName: If there is none.
@@ -86,12 +86,12 @@ class Storefront:
 
 
 class Session:
-    """One task, and all that was done for it.
+    """One task and the moves that were made.
 
     Attributes:
-        front: Where.
-        task: What for.
-        moves: The beginning, and each action since.
+        front: The shop.
+        task: The task.
+        moves: The start, and each action since.
     """
 
     def __init__(self, front: Storefront, task: Task) -> None:
@@ -111,50 +111,50 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether it ended, by a purchase or by the environment's limit of actions."""
+        """Whether it ended with a purchase or at the environment's step limit."""
         return self.is_bought or self.last >= MAX_ACTIONS
 
     def act(self, action: str) -> None:
         """Play one action.
 
         Raises:
-            SessionOver: If there is nothing more to play.
+            SessionOver: If the session is over.
         """
         if self.is_over:
             raise SessionOver
         self.moves.append(Move(action, navigate(self.front.market, self.state(self.last), action)))
 
     def replay(self, transcript: list[tuple[str | None, str]]) -> None:
-        """Play the actions of an episode; one that is None begins again."""
+        """Play the actions of an episode; None is a reset."""
         for action, _ in transcript[1:]:
             turn = Transition(START) if action is None else navigate(self.front.market, self.state(self.last), action)
             self.moves.append(Move(action, turn))
 
     def state(self, number: int) -> State:
-        """Return where a move led."""
+        """Return the state after a move."""
         return self.moves[number].turn.state
 
     def product(self, number: int) -> Product:
-        """Return the product that is looked at after a move, or was bought."""
+        """Return the product that is shown after a move, or was bought."""
         return self.front.market.products[self.state(number).asin]
 
     def verdict(self, number: int) -> Verdict:
-        """Return what the purchase of a move earned."""
+        """Return the verdict on the purchase of a move."""
         state, goal, product = self.state(number), self.task.goal, self.product(number)
         chosen = dict(state.chosen)
         attributes = [Wanted(wanted, has_attribute(product, wanted)) for wanted in goal.attributes]
-        options = [Wanted(wanted, any(fits(wanted, one) for one in chosen.values())) for wanted in goal.options]
+        options = [Wanted(wanted, any(fits(wanted, value) for value in chosen.values())) for wanted in goal.options]
         return Verdict(self.front.market.judge(goal, state.asin, chosen), attributes, options)
 
     def score(self, number: int) -> float:
-        """Return what was earned by a move, 0 where nothing was bought."""
+        """Return the reward of a move, 0 unless it was a purchase."""
         return self.verdict(number).reward.score if self.state(number).page == "done" else 0.0
 
     def observation(self, number: int) -> str:
-        """Return what the environment answers to a move."""
+        """Return the environment's observation after a move."""
         turn, instruction = self.moves[number].turn, self.task.goal.instruction
         return observation(self.front.market, instruction, turn, self.score(number), self.front.mode)
 
     def transcript(self) -> list[tuple[str | None, str]]:
-        """Return each action with its observation, as the records of an evaluation hold them."""
+        """Return each action with its observation, as in the records of an evaluation."""
         return [(move.action, self.observation(number)) for number, move in enumerate(self.moves)]

@@ -9,8 +9,10 @@ import pytest
 
 from textcraft_gym.envs.alfworld import export
 from textcraft_gym.envs.alfworld.export import export_game, installed_logic, write_problem
-from textcraft_gym.envs.alfworld.generator import generate, make_id, split_ids
+from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, parse_problem, read_game
+from textcraft_gym.envs.alfworld.splits import split_ids
+from textcraft_gym.envs.alfworld.task_id import make_id
 
 LOADER = {
     "general": {"training_method": "dqn"},

@@ -15,16 +15,11 @@ from hypothesis import strategies as st
 
 from textcraft_gym.envs.alfworld import facts
 from textcraft_gym.envs.alfworld.export import write_problem
-from textcraft_gym.envs.alfworld.generator import (
-    SPLITS,
-    Difficulty,
-    build_room,
-    generate,
-    make_id,
-    read_id,
-    split_ids,
-)
+from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, parse_problem
+from textcraft_gym.envs.alfworld.rooms import build_room
+from textcraft_gym.envs.alfworld.splits import SPLITS, split_ids
+from textcraft_gym.envs.alfworld.task_id import Difficulty, make_id, parse_id
 from textcraft_gym.errors import UnknownName
 
 GOLDEN = {
@@ -36,7 +31,8 @@ GOLDEN = {
 DIGEST = """
 import hashlib, sys
 from textcraft_gym.envs.alfworld.export import write_problem
-from textcraft_gym.envs.alfworld.generator import generate, split_ids
+from textcraft_gym.envs.alfworld.generator import generate
+from textcraft_gym.envs.alfworld.splits import split_ids
 ids = split_ids(sys.argv[1])
 texts = [write_problem(problem, "p") + problem.task for problem in map(generate, ids[-60:])]
 print(hashlib.sha256("\\n".join([*ids, *texts]).encode()).hexdigest())
@@ -199,7 +195,7 @@ def test_generate__makes_households_that_are_well_made_and_not_won(split):
 @given(made_ids())
 @settings(max_examples=300, deadline=None)
 def test_generate__makes_them_at_any_difficulty(task_id):
-    assert read_id(task_id).id == task_id
+    assert parse_id(task_id).id == task_id
     check(household(task_id))
 
 
@@ -207,14 +203,14 @@ def test_generate__makes_them_at_any_difficulty(task_id):
 @settings(max_examples=200, deadline=None)
 def test_generate__does_what_the_knobs_say(task_id):
     house = household(task_id)
-    order = read_id(task_id)
-    room = build_room(order.plan)
-    receptacles, distractors, hidden = order.difficulty
+    spec = parse_id(task_id)
+    room = build_room(spec.plan)
+    receptacles, distractors, hidden = spec.difficulty
     others = house.all("pickupable") - set(house.goal_objects)
     if receptacles is not None:
         assert len(house.rtype) == receptacles
     else:
-        assert set(house.rtype) == {one.id for one in room.usual}
+        assert set(house.rtype) == {one.id for one in room.default_receptacles}
     least, most = room.kind.distractors
     assert len(others) == distractors if distractors is not None else least <= len(others) <= most
     if hidden in (0, 100):
@@ -275,18 +271,18 @@ def test_generate__has_things_inside_things_and_two_receptacles_at_one_location(
 @pytest.mark.parametrize("split", SPLITS)
 def test_split_ids__are_distinct_goals_in_fair_shares(split):
     ids = split_ids(split)
-    orders = [read_id(task_id) for task_id in ids]
+    specs = [parse_id(task_id) for task_id in ids]
     assert len(ids) == SPLITS[split] == len(set(ids))
-    assert len({(order.goal, order.plan) for order in orders}) == len(orders)
-    shares = Counter(order.goal.task_type for order in orders)
+    assert len({(spec.goal, spec.plan) for spec in specs}) == len(specs)
+    shares = Counter(spec.goal.task_type for spec in specs)
     assert set(shares) == set(TASK_TYPES)
     assert max(shares.values()) - min(shares.values()) <= 1
     if split != "valid_seen":
-        assert {order.plan for order in orders} == {plan for plan in PLANS if (plan % 100 > 26) is (split != "train")}
+        assert {spec.plan for spec in specs} == {plan for plan in PLANS if (plan % 100 > 26) is (split != "train")}
 
 
 def test_split_ids__share_no_room_with_what_is_unseen_and_no_goal_of_a_room_otherwise():
-    plans = {split: {read_id(task_id).plan for task_id in split_ids(split)} for split in SPLITS}
+    plans = {split: {parse_id(task_id).plan for task_id in split_ids(split)} for split in SPLITS}
     tasks = {split: {task_id.split("/")[0] for task_id in split_ids(split)} for split in SPLITS}
     assert plans["valid_seen"] <= plans["train"]
     assert not plans["valid_unseen"] & plans["train"]
@@ -317,8 +313,8 @@ def test_split_ids__refuses_what_is_no_split():
         ("pick_heat_then_place_in_recep-Egg-None-Fridge-31/trial_00001", "expected a floor plan in 1..30"),
         ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_receptacles7", "receptacles in 8..60, got 7"),
         ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden101", "hidden in 0..100, got 101"),
-        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden40", "is written"),
-        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_distractors05", "is written"),
+        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden40", "expected the id"),
+        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_distractors05", "expected the id"),
     ],
 )
 def test_generate__refuses_what_is_no_id(task_id, told):
@@ -329,7 +325,7 @@ def test_generate__refuses_what_is_no_id(task_id, told):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("pick_heat_then_place_in_recep", 301, 1), "set on 1-30"),
+        (("pick_heat_then_place_in_recep", 301, 1), "set on floor plans 1-30, not on 301"),
         (("pick_heat_then_place_in_recep", 1, 100000), "0..99999"),
         (("pick_heat_then_place_in_recep", 1, 1, Difficulty(distractors=-1)), "distractors in 0..100, got -1"),
         (("pick_a_fight", 1, 1), "unknown task type"),
@@ -342,7 +338,7 @@ def test_make_id__refuses_what_cannot_be(arguments, told):
 
 def test_build_room__follows_the_counts_of_the_floor_plans():
     for kind in facts.ROOM_KINDS.values():
-        rooms = [Counter(one.rtype for one in build_room(plan).usual) for plan in kind.plans]
+        rooms = [Counter(one.rtype for one in build_room(plan).default_receptacles) for plan in kind.plans]
         for rtype, among, least, _, most in kind.furniture:
             counts = [room[rtype] for room in rooms if room[rtype]]
             assert all(least <= count <= most for count in counts)

@@ -19,8 +19,9 @@ from tests.envs.alfworld.memoised import memoised
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.export import export_game
 from textcraft_gym.envs.alfworld.game import Game
-from textcraft_gym.envs.alfworld.generator import Difficulty, generate, make_id
+from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError
+from textcraft_gym.envs.alfworld.task_id import Difficulty, make_id
 
 GOLDEN = Path(__file__).parent / "golden"
 OFFICIAL_GAMES = sorted(OFFICIAL.rglob("game.tw-pddl"))

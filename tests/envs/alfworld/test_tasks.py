@@ -66,7 +66,7 @@ def test_env__says_why_nothing_happened():
         ({"dialect": "say"}, "dialect"),
         ({"engine": "inform"}, "engine"),
         ({"task_types": ["pick_heat"]}, "unknown task type 'pick_heat'"),
-        ({"games": "nowhere"}, "no folder of games"),
+        ({"games": "nowhere"}, "there is no folder nowhere"),
         ({"receptacles": 3}, "receptacles"),
         ({"hidden": 101}, "hidden"),
     ],

@@ -18,7 +18,7 @@ from textcraft_gym.envs.webshop import store
 from textcraft_gym.envs.webshop.catalogue import Catalogue
 from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
 from textcraft_gym.envs.webshop.goals import shuffled
-from textcraft_gym.envs.webshop.search import Index
+from textcraft_gym.envs.webshop.search.bm25 import Index
 from textcraft_gym.errors import UnknownName
 
 
@@ -52,7 +52,7 @@ def test_load__of_files_has_what_is_read_from_them(folder, goals):
     products = {product.asin: product for product, _ in read}
     assert dict(catalogue.products) == products
     assert len(catalogue.products) == len(ENTRIES)
-    wanted = [(product, wish, n) for product, some in read for wish in some for n in range(wish.goals(product))]
+    wanted = [(product, wish, n) for product, some in read for wish in some for n in range(wish.goal_count(product))]
     assert [replace(goal, weight=1.0) for goal in catalogue.goals] == [
         wish.goal(product, number) for product, wish, number in shuffled(wanted)
     ]

@@ -244,7 +244,7 @@ def test_copy__shares_the_catalogue():
     [
         ({"mode": "html"}, "unknown mode 'html'.*Possible: react, text, text_rich"),
         ({"goals": "robot"}, "unknown kind of goals 'robot'.*Possible: human, synthetic"),
-        ({"goals": "synthetic"}, "expected goals 'human' of generated data, got 'synthetic'"),
+        ({"goals": "synthetic"}, "expected goals='human' for generated data, got 'synthetic'"),
         ({"products_per_page": 0}, r"expected products_per_page in 1\.\.50, got 0"),
         ({"data": "no such folder"}, "no such folder"),
         ({"split": "valid"}, "unknown split 'valid'.*Possible: test, dev, train"),

@@ -137,7 +137,7 @@ def test_find_files__takes_the_file_that_is_named_with_those_of_its_size(tmp_pat
         "items_ins_v2_1000.json",
         "items_human_ins.json",
     ]
-    with pytest.raises(ShopDataError, match=r"several \(items_shuffle.json, items_shuffle_1000.json\): name one"):
+    with pytest.raises(ShopDataError, match=r"expected one file .*, got items_shuffle.json, items_shuffle_1000.json"):
         find_files(tmp_path, "human")
 
 
@@ -215,16 +215,16 @@ def test_read_shop__says_where_a_product_is_bad(tmp_path, bad, message):
         ("attributes", {"B1": {"attributes": "red"}}, "items_ins_v2.json, entry B1, key 'attributes': expected a list"),
         ("attributes", {"B1": ["red"]}, "items_ins_v2.json, entry B1: expected an object"),
         ("attributes", [], "items_ins_v2.json: expected an object with ASINs as keys"),
-        ("attributes", '{"B1": {', "items_ins_v2.json, entry 0: not JSON, or cut off"),
+        ("attributes", '{"B1": {', "items_ins_v2.json, entry 0: not JSON, or truncated"),
         ("human", {"B1": {"instruction": "x"}}, "items_human_ins.json, entry B1: expected a list"),
         ("human", {"B1": ["x"]}, "items_human_ins.json, entry B1[0]: expected an object"),
         ("human", {"B1": [{"instruction_attributes": ["x"]}]}, "entry B1[0], key 'instruction': is missing"),
         ("human", "", "items_human_ins.json: expected an object with ASINs as keys"),
-        ("entries", "", "items_shuffle.json, entry 0: not JSON, or cut off"),
-        ("entries", "[]", "items_shuffle.json: has no products"),
-        ("entries", "{}", "items_shuffle.json: has no products"),
-        ("entries", '[{"asin": NaN}]', "items_shuffle.json, entry 0: not JSON, or cut off"),
-        ("entries", b"\x1f\x8b\x08".decode("latin-1"), "items_shuffle.json, entry 0: not JSON, or cut off"),
+        ("entries", "", "items_shuffle.json, entry 0: not JSON, or truncated"),
+        ("entries", "[]", "items_shuffle.json: expected a list of products, got none"),
+        ("entries", "{}", "items_shuffle.json: expected a list of products, got none"),
+        ("entries", '[{"asin": NaN}]', "items_shuffle.json, entry 0: not JSON, or truncated"),
+        ("entries", b"\x1f\x8b\x08".decode("latin-1"), "items_shuffle.json, entry 0: not JSON, or truncated"),
     ],
 )
 def test_read_shop__says_which_file_is_bad(tmp_path, name, content, message):
@@ -237,7 +237,7 @@ def test_read_shop__says_which_file_is_bad(tmp_path, name, content, message):
 def test_read_shop__says_that_a_file_is_cut_off(tmp_path, left):
     file = write(tmp_path) / "items_shuffle.json"
     file.write_bytes(file.read_bytes()[:left])
-    with pytest.raises(ShopDataError, match=r"entry \d: not JSON, or cut off"):
+    with pytest.raises(ShopDataError, match=r"entry \d: not JSON, or truncated"):
         read(tmp_path)
 
 

@@ -16,9 +16,9 @@ import pytest
 from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import SPLITS, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
+from textcraft_gym.envs.webshop.product_templates import attributes, choices, phrases, product_templates, sellers
 from textcraft_gym.envs.webshop.reward import reward
-from textcraft_gym.envs.webshop.search import Index, document
-from textcraft_gym.envs.webshop.wares import attributes, choices, phrases, sellers, wares
+from textcraft_gym.envs.webshop.search.bm25 import Index
 
 GOLDEN = "cc1a52d256f6cabc0522bfd662d4a84281400c01ba7405aa1d3fe32e54006934"
 """A new digest is a new version of the environment."""
@@ -30,7 +30,7 @@ wanted = [(goal.instruction, goal.product.asin, goal.attributes, goal.options, g
 print(hashlib.sha256(repr((products, wanted)).encode()).hexdigest())
 """
 SEEDS = (0, 1, 2)
-WARES = {ware.query: ware for ware in wares()}
+TEMPLATES = {template.query: template for template in product_templates()}
 
 
 @lru_cache(maxsize=len(SEEDS))
@@ -64,11 +64,11 @@ def test_generate__another_seed_is_another_shop():
 def test_generate__makes_as_many_products_as_asked_for():
     products, _ = generate(3, 150)
     assert len(products) == 150
-    assert {product.query for product in products} == set(WARES)
+    assert {product.query for product in products} == set(TEMPLATES)
 
 
 def test_generate__fewer_products_than_types_raises():
-    with pytest.raises(ValueError, match=f"expected products >= {len(WARES)}, got 10"):
+    with pytest.raises(ValueError, match=f"expected products >= {len(TEMPLATES)}, got 10"):
         generate(0, 10)
 
 
@@ -79,8 +79,8 @@ def test_generate__fewer_products_than_types_raises():
 def test_products__are_many_and_of_every_type(seed):
     products, _ = shop(seed)
     assert len(products) == PRODUCTS >= 1000
-    assert len(WARES) >= 50
-    assert {product.query for product in products} == set(WARES)
+    assert len(TEMPLATES) >= 50
+    assert {product.query for product in products} == set(TEMPLATES)
     assert {product.category for product in products} == {"fashion", "beauty", "grocery", "electronics", "garden"}
     assert all(len(product.product_category.split(" \u203a ")) >= 3 for product in products)
 
@@ -95,7 +95,7 @@ def test_products__have_numbers_and_titles_of_their_own(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_products__are_at_most_one_of_each_group_of_attributes(seed):
     for product in shop(seed)[0]:
-        groups = WARES[product.query].attributes
+        groups = TEMPLATES[product.query].attributes
         assert len(product.attributes) == sum(bool({*group} & {*product.attributes}) for group in groups) >= 1
 
 
@@ -224,8 +224,8 @@ def test_goals__say_some_attributes_in_other_words(seed):
 def test_goals__are_as_hard_as_the_real_ones(seed):
     """The naive buyer searches for the instruction and buys the first result as it is."""
     products, goals = shop(seed)
-    documents = [document(one.title, one.description, one.bullets, one.options) for one in products]
-    index = Index(documents, [product.asin for product in products])
+    documents = [product.document for product in products]
+    index = Index.build(documents, [product.asin for product in products])
     found = [[products[number] for number in index.search(goal.instruction, 10)] for goal in goals]
     scores = [reward(goal, results[0], {}).score for goal, results in zip(goals, found, strict=True)]
     assert 0.20 <= mean(score == 1 for score in scores) <= 0.30
@@ -236,11 +236,11 @@ def test_goals__are_as_hard_as_the_real_ones(seed):
 # Vocabulary
 
 
-def test_wares__draw_from_what_there_is_and_use_it_all():
-    used = {name for ware in WARES.values() for group in ware.attributes for name in group}
+def test_product_templates__draw_from_what_there_is_and_use_it_all():
+    used = {name for template in TEMPLATES.values() for group in template.attributes for name in group}
     assert used == set(attributes())
-    assert {choice for ware in WARES.values() for _, choice in ware.options} == set(choices())
-    assert {ware.category for ware in WARES.values()} == set(sellers())
+    assert {choice for template in TEMPLATES.values() for _, choice in template.options} == set(choices())
+    assert {template.category for template in TEMPLATES.values()} == set(sellers())
 
 
 def test_attributes__stand_in_their_titles_and_bullets():
@@ -253,15 +253,15 @@ def test_attributes__stand_in_their_titles_and_bullets():
 def test_vocabulary__repeats_nothing():
     lists = [choice.values for choice in choices().values()]
     lists += [tuple(chain(*sellers().values())), *phrases().values()]
-    for ware in WARES.values():
+    for template in TEMPLATES.values():
         lists += [
-            ware.names,
-            ware.asks,
-            ware.kinds,
-            ware.features,
-            ware.uses,
-            ware.gloss,
-            tuple(chain(*ware.attributes)),
+            template.names,
+            template.noun_phrases,
+            template.kinds,
+            template.features,
+            template.uses,
+            template.gloss,
+            tuple(chain(*template.attributes)),
         ]
     for words in lists:
         assert len(words) == len(set(words)), words

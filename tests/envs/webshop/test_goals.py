@@ -41,7 +41,7 @@ def test_price_upper__of_a_price(price, bounds):
 
 def test_wish__of_a_person_makes_one_goal():
     wish = Wish("i want a lamp", ("bright",), ("red",), 30.0)
-    assert wish.goals(LAMP) == 1
+    assert wish.goal_count(LAMP) == 1
     goal = wish.goal(LAMP, 0)
     assert goal.instruction == "i want a lamp, and price lower than 30.00 dollars"
     assert (goal.product, goal.attributes, goal.options, goal.price_upper, goal.weight) == (
@@ -56,7 +56,7 @@ def test_wish__without_a_bound_does_not_speak_of_one():
 
 def test_wish__for_every_combination_makes_a_goal_of_each():
     wish = Wish("find a lamp", ("bright",), None, 40.0)
-    goals = [wish.goal(LAMP, number, 0.5) for number in range(wish.goals(LAMP))]
+    goals = [wish.goal(LAMP, number, 0.5) for number in range(wish.goal_count(LAMP))]
     assert [goal.options for goal in goals] == [
         ("red", "wide", "s"), ("red", "wide", "l"), ("blue", "wide", "s"),
         ("blue", "wide", "l"), ("tan", "wide", "s"), ("tan", "wide", "l"),
@@ -70,9 +70,9 @@ def test_wish__for_every_combination_makes_a_goal_of_each():
 def test_wish__for_every_combination_of_none_makes_one_goal():
     wish = Wish("find a lamp", ("bright",), None, math.inf)
     plain = product("B0LAMP0002", "Lamp")
-    assert wish.goals(plain) == 1
+    assert wish.goal_count(plain) == 1
     assert wish.goal(plain, 0).instruction == "find a lamp"
-    assert wish.goals(product("B0LAMP0003", "Lamp", options={"size": (), "color": ("red",)})) == 0
+    assert wish.goal_count(product("B0LAMP0003", "Lamp", options={"size": (), "color": ("red",)})) == 0
 
 
 def test_weights__are_the_mean_rarity_of_attributes():

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.envs.webshop.search import STOP_WORDS, Index, analyze, document, quantise, stem
+from tests.envs.webshop.shelf import product
+from textcraft_gym.envs.webshop.search.analyzer import STOP_WORDS, analyze
+from textcraft_gym.envs.webshop.search.bm25 import Index, quantise
+from textcraft_gym.envs.webshop.search.stemmer import stem
 
 
 def single(number: float) -> float:
@@ -71,7 +74,7 @@ TEXTS = st.lists(st.lists(WORDS, max_size=70), min_size=1, max_size=40)
 def test_search__is_bm25_as_computed_term_by_term(documents, words, count, draw):
     keys = [f"B{number:03}" for number in range(len(documents))]
     draw.shuffle(keys)
-    index = Index([" ".join(text) for text in documents], keys)
+    index = Index.build([" ".join(text) for text in documents], keys)
     scores = index.scores(" ".join(words))
     expected = naive_scores(documents, words)
     assert (list(scores) if scores is not None else [0.0] * len(documents)) == expected
@@ -79,7 +82,7 @@ def test_search__is_bm25_as_computed_term_by_term(documents, words, count, draw)
 
 
 def test_search__scores_as_computed_by_hand():
-    index = Index(["red lamp", "red red mug", "blue mug", "sofa"], ["A", "B", "C", "D"])
+    index = Index.build(["red lamp", "red red mug", "blue mug", "sofa"], ["A", "B", "C", "D"])
     # Four documents of 2, 3, 2 and 1 terms; "red" is in two of them: idf = ln(1 + (4 - 2 + .5) / (2 + .5)) = ln 2.
     first = math.log(2) * 1 / (1 + 0.9 * (0.6 + 0.4 * 2 / 2))
     second = math.log(2) * 2 / (2 + 0.9 * (0.6 + 0.4 * 3 / 2))
@@ -92,42 +95,42 @@ def test_search__scores_as_computed_by_hand():
 
 
 def test_search__counts_a_word_as_often_as_it_is_asked_for():
-    index = Index(["red lamp", "blue mug"], ["A", "B"])
+    index = Index.build(["red lamp", "blue mug"], ["A", "B"])
     assert list(index.scores("red red")) == pytest.approx([2 * index.scores("red")[0], 0])
 
 
 def test_search__orders_equal_scores_by_key():
-    index = Index(["red"] * 60, [f"B{number:02}" for number in reversed(range(60))])
+    index = Index.build(["red"] * 60, [f"B{number:02}" for number in reversed(range(60))])
     assert index.search("red") == list(range(59, 9, -1))
     assert index.search("red", 3) == [59, 58, 57]
 
 
 def test_search__keeps_the_best_where_ties_go_over_the_end():
     texts = ["red sofa bed", *["red"] * 4, "red red"]
-    assert Index(texts, ["F", "E", "D", "C", "B", "A"]).search("red", 3) == [5, 4, 3]
+    assert Index.build(texts, ["F", "E", "D", "C", "B", "A"]).search("red", 3) == [5, 4, 3]
 
 
 @pytest.mark.parametrize("words", ["", "   ", "the", "unheard", "!!"])
 def test_search__finds_nothing_without_a_known_word(words):
-    assert Index(["the red lamp", ""], ["A", "B"]).search(words) == []
+    assert Index.build(["the red lamp", ""], ["A", "B"]).search(words) == []
 
 
 def test_search__takes_documents_without_words():
-    index = Index(["", "the", "lamp"], ["A", "B", "C"])
+    index = Index.build(["", "the", "lamp"], ["A", "B", "C"])
     assert index.search("lamp") == [2]
-    assert Index([], []).search("lamp") == []
-    assert Index([""], ["A"]).search("lamp") == []
+    assert Index.build([], []).search("lamp") == []
+    assert Index.build([""], ["A"]).search("lamp") == []
 
 
 def test_index__of_its_arrays_is_the_same():
-    index = Index(["red lamp", "mug caf\u00e9", ""], ["B", "A", "C"])
-    again = Index.of_arrays(index.arrays)
+    index = Index.build(["red lamp", "mug caf\u00e9", ""], ["B", "A", "C"])
+    again = Index(index.arrays)
     assert [again.search(words) for words in ("red", "caf\u00e9", "lamps mugs")] == [[0], [1], [1, 0]]
 
 
 def test_index__asks_for_a_key_for_each_document():
     with pytest.raises(ValueError, match="a key for each of 2 documents, got 1"):
-        Index(["red", "lamp"], ["A"])
+        Index.build(["red", "lamp"], ["A"])
 
 
 def test_quantise__keeps_what_lucene_keeps_in_a_byte():
@@ -204,7 +207,7 @@ def test_analyze__takes_any_text(text):
 
 
 def test_document__is_title_description_first_bullet_and_options():
-    options = {"size": ["small", "10 | 12"], "color": ["red"]}
-    text = document("A Lamp", "Bright. ", ["First", "Second"], options)
-    assert text == "a lamp bright.  first size: small, 10 | 12, and color: red"
-    assert document("A Lamp", "", [], {}) == "a lamp   "
+    options = {"size": ("small", "10 | 12"), "color": ("red",)}
+    lamp = product("B0", "A Lamp", description="Bright. ", bullets=("First", "Second"), options=options)
+    assert lamp.document == "a lamp bright.  first size: small, 10 | 12, and color: red"
+    assert product("B0", "A Lamp").document == "a lamp   "

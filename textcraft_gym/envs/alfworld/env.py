@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeAlias
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.feedback import explain
 from textcraft_gym.envs.alfworld.game import Content, Dialect, Game, State
-from textcraft_gym.envs.alfworld.generator import Difficulty
 from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
+from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select
 from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
 from textcraft_gym.envs.alfworld.thoughts import thoughts

@@ -1,7 +1,7 @@
-"""Games of our own as files that ALFWorld's loader and TextWorld play.
+"""Exports generated games as files that ALFWorld's loader and TextWorld can play.
 
-What makes a file playable there and is not ours to copy (the domain and the grammar) is read from the installed
-package.
+The PDDL domain and the grammar that such a file needs are not copied into this package: they are read from the
+installed package alfworld.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from textcraft_gym.envs.alfworld.problem import TASK, GameError, Problem, goal_f
 
 
 class Logic(NamedTuple):
-    """ALFWorld's domain in PDDL and its grammar of texts, which are the same in every game."""
+    """ALFWorld's PDDL domain and text grammar, which are the same in every game."""
 
     domain: str
     grammar: str
 
 
 def write_problem(problem: Problem, name: str) -> str:
-    """Return a problem in PDDL; read again, it is the same. ``name`` is its name in the file, one word."""
+    """Return a problem in PDDL, which ``parse_problem`` reads back; ``name`` is its name in the file, a single word."""
     declared = groupby(problem.things.items(), key=lambda thing: thing[1])
     objects = [f"{' '.join(thing for thing, _ in things)} - {sort}" for sort, things in declared]
     facts = [f"({' '.join(fact)})" for fact in problem.facts]
@@ -45,19 +45,19 @@ def write_problem(problem: Problem, name: str) -> str:
 
 
 def export_game(problem: Problem, task_id: str, folder: Path, walkthrough: Sequence[str]) -> Path:
-    """Write ``<folder>/<task_id>/game.tw-pddl`` and beside it the ``traj_data.json`` without which the loader skips it.
+    """Write ``<folder>/<task_id>/game.tw-pddl``, and the ``traj_data.json`` without which ALFWorld's loader skips it.
 
     Args:
-        problem: What to write.
+        problem: The game.
         task_id: ``<task>/<trial>``.
-        folder: What ALFWorld's configuration calls the data path of a split.
+        folder: The data path of a split in ALFWorld's configuration.
         walkthrough: Commands that win the game.
 
     Returns:
         The game file.
 
     Raises:
-        GameError: If ``alfworld`` is not installed, or the loader would pass over a game of this id.
+        GameError: If ``alfworld`` is not installed, or the loader would skip a game with this id.
     """
     _check_id(task_id)
     logic = installed_logic()
@@ -77,15 +77,15 @@ def export_game(problem: Problem, task_id: str, folder: Path, walkthrough: Seque
 
 @lru_cache(maxsize=1)
 def installed_logic() -> Logic:
-    """Return the domain and the grammar of the installed package ``alfworld``, which is not imported for it.
+    """Return the domain and the grammar of the installed package ``alfworld``, without importing it.
 
     Raises:
         GameError: If it is not installed or lacks them.
     """
-    found = find_spec("alfworld")
-    if found is None or not found.submodule_search_locations:
-        raise GameError('game files are made with the package alfworld: pip install "textcraft-gym[alfworld]"')
-    data = Path(found.submodule_search_locations[0]) / "data"
+    spec = find_spec("alfworld")
+    if spec is None or not spec.submodule_search_locations:
+        raise GameError('exporting games needs the package alfworld: pip install "textcraft-gym[alfworld]"')
+    data = Path(spec.submodule_search_locations[0]) / "data"
     try:
         return Logic(*((data / f"alfred.{kind}").read_text(encoding="utf-8") for kind in ("pddl", "twl2")))
     except OSError as error:
@@ -98,20 +98,20 @@ def _check_id(task_id: str) -> None:
         raise GameError(f"expected an id <task>/<trial>, got {task_id!r}")
     for word in ("movable", "Sliced"):
         if word in task_id:
-            raise GameError(f"{task_id}: ALFWorld's loader passes over folders with {word} in their names")
+            raise GameError(f"{task_id}: ALFWorld's loader skips folders with {word} in their names")
 
 
 def _trajectory(problem: Problem, task_id: str) -> dict[str, Any]:
     otype, target = (name.removesuffix("Type") for name in problem.goal[1:])
-    lit = problem.goal.task_type == "look_at_obj_in_light"
+    under_lamp = problem.goal.task_type == "look_at_obj_in_light"
     return {
         "task_id": task_id.rpartition("/")[2],
         "task_type": problem.goal.task_type,
         "pddl_params": {
             "object_target": otype,
             "object_sliced": False,
-            "parent_target": "" if lit else target,
-            "toggle_target": target if lit else "",
+            "parent_target": "" if under_lamp else target,
+            "toggle_target": target if under_lamp else "",
             "mrecep_target": "",
         },
     }

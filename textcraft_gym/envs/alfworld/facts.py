@@ -1,9 +1,8 @@
-"""What there is in a household and what goes where: facts of ALFRED, in tables of our own.
+"""Facts of ALFRED: the furniture and objects of each kind of room, what fits where, and what can be done with it.
 
-Source: ALFRED (Shridhar et al., 2020) as the package ``alfworld`` 0.4.2 carries it: what fits where, what can be
-cleaned, heated, cooled and sliced, and which task belongs in which room come from its ``gen/constants.py``;
-furniture and objects of each kind of room are counted over its 120 floor plans (``gen/layouts``), which leave out
-burners, bins, toasters and holders.
+Source: ALFRED (Shridhar et al., 2020) in the package ``alfworld`` 0.4.2. Containment, abilities and the rooms of each
+task come from its ``gen/constants.py``; furniture and objects of each kind of room are counted over its 120 floor plans
+(``gen/layouts``), which leave out burners, bins, toasters and holders.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from typing import NamedTuple
 
 
 class Furniture(NamedTuple):
-    """How many receptacles of a type a kind of room has.
+    """The number of receptacles of one type in a kind of room.
 
     Attributes:
         rtype: The type, ``Cabinet``.
-        rooms: In how many of the 30 floor plans there are any.
-        least: The fewest in those plans.
-        usual: Their median.
-        most: The most.
+        rooms: Uniform of the 30 floor plans that have any.
+        least: Minimum over those plans.
+        usual: Median.
+        most: Maximum.
     """
 
     rtype: str
@@ -30,17 +29,17 @@ class Furniture(NamedTuple):
 
 
 class RoomKind(NamedTuple):
-    """What kitchens, living rooms, bedrooms or bathrooms have.
+    """A kind of room: kitchens, living rooms, bedrooms or bathrooms.
 
     Attributes:
-        plans: The numbers of its floor plans.
+        plans: Its floor plans.
         furniture: Its receptacles.
-        essentials: The receptacle types that every such room keeps, however small.
-        storage: The receptacle types that a larger room has more of.
-        objects: What lies about in it and fits into something there.
-        lamps: Each lamp and in how many of the 30 floor plans it stands.
-        fixtures: What is there without being of use: it is in no receptacle and stays where it is.
-        distractors: The fewest and the most objects besides those of the task.
+        essentials: Receptacle types that every such room has, however small.
+        storage: Receptacle types of which a larger room has more.
+        objects: Movable objects, each of which fits into some receptacle of the room.
+        lamps: Each lamp with the number of the 30 floor plans that have it.
+        fixtures: Objects that cannot be used or moved and are in no receptacle.
+        distractors: Minimum and maximum number of objects that the task does not need.
     """
 
     plans: range
@@ -187,20 +186,20 @@ TASK_ROOMS = {
     "pick_cool_then_place_in_recep": _words("Kitchen"),
     "pick_two_obj_and_place": _words("Kitchen LivingRoom Bedroom Bathroom"),
 }
-"""In which kinds of room each task is set."""
+"""The kinds of room in which each task is set."""
 
 APPLIANCES = {
     "pick_clean_then_place_in_recep": "SinkBasin",
     "pick_heat_then_place_in_recep": "Microwave",
     "pick_cool_then_place_in_recep": "Fridge",
 }
-"""What a task changes the object with."""
+"""The appliance that treats the object of a task."""
 
 OPENABLE = frozenset(_words("Cabinet Drawer Fridge Microwave Safe"))
 HOLDS_ONE = frozenset(_words("CoffeeMachine StoveBurner HandTowelHolder TowelHolder ToiletPaperHanger"))
-"""Where two objects of a type would not go together in a real room: no target for two."""
+"""Receptacles that hold a single object of a type in a real room: never a target for two."""
 STANDS = frozenset(_words("SideTable Desk Dresser CoffeeTable DiningTable CounterTop"))
-"""What a lamp stands on. ALFRED has no facts on it: a lamp is found where it was built."""
+"""Receptacles that a lamp may stand on; ALFRED does not say, since its lamps are part of the floor plan."""
 
 PROPERTIES = {
     "cleanable": frozenset(
@@ -215,11 +214,11 @@ PROPERTIES = {
     "toggleable": frozenset(_words("DeskLamp FloorLamp")),
     "isReceptacleObject": frozenset(_words("Bowl Box Cup Mug Pan Plate Pot")),
 }
-"""What can be done with an object, by the predicate that says so. What is in no room's ``objects`` is not picked up."""
+"""The object types that have each predicate."""
 
 
 def _contents(text: str) -> dict[str, frozenset[str]]:
-    """Read lines of types, a colon and what each of them holds; a line without a colon goes on with the one before."""
+    """Parse lines of types, a colon and the types that each of them holds; one without a colon continues the last."""
     contents: dict[str, list[str]] = {}
     names: list[str] = []
     for line in text.strip().splitlines():
@@ -273,7 +272,7 @@ CONTENTS = _contents("""
     ToiletPaperHanger: ToiletPaper ToiletPaperRoll
     Toaster PaintingHanger:
 """)
-"""What fits into each type of receptacle; whole objects only, since a slice is no object of its own in ALFWorld."""
+"""Object types that fit into each type of receptacle; slices are not objects of their own in ALFWorld."""
 
 INNER_CONTENTS = _contents("""
     Bowl Pan Plate Pot: Apple ButterKnife DishSponge Egg Fork Knife Ladle Lettuce Potato Spatula Spoon Tomato
@@ -285,7 +284,7 @@ INNER_CONTENTS = _contents("""
     Mug: ButterKnife Fork KeyChain Knife Pen Pencil Spoon Watch
     Cup: ButterKnife Fork Spoon
 """)
-"""What fits into objects that are receptacles themselves."""
+"""Object types that fit into objects that can hold others."""
 
 OTYPES = _words("""
     AlarmClock Apple BaseballBat BasketBall Bathtub Blinds Book Boots Bowl Box Bread ButterKnife CD Candle CellPhone

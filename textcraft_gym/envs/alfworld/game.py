@@ -1,4 +1,4 @@
-"""A game made ready to play: tables that never change, shared by every environment that plays it."""
+"""A game ready to play: lookup tables, shared by every environment that plays it, and its states."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from operator import itemgetter
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from textcraft_gym.envs.alfworld import text
 from textcraft_gym.envs.alfworld.problem import TREATED, GameError, Goal, Problem
+
+Key = TypeVar("Key")
 
 NOWHERE = -1
 NOTHING = -1
@@ -19,20 +22,22 @@ STATES = {"isClean": CLEAN, "isHot": HOT, "isCool": COOL, "isToggled": TOGGLED, 
 ALWAYS = ("help", "inventory", "look")
 SINKS = ("SinkType", "SinkBasinType")
 MAX_PLACES = 1 << 14
-"""So many states of places a game keeps; then it forgets them all."""
+"""Number of ``Place`` objects that a game caches; when they are more, the cache is cleared."""
 
+Facts: TypeAlias = "defaultdict[str, list[tuple[str, ...]]]"
+"""The arguments of all facts, by predicate."""
 
 Dialect: TypeAlias = Literal["move", "put"]
 
 
 class Content(NamedTuple):
-    """The changing part of a place; all numbers are of receptacles and objects.
+    """The state of a location; receptacles and objects are given by index.
 
     Attributes:
-        opened: For each receptacle here, whether it is open.
-        contents: For each receptacle here, the objects in it, in order.
-        lying: The objects that are at this location, in order.
-        taken: Objects that were taken from a receptacle here and not put back, with that receptacle.
+        opened: Whether each receptacle here is open.
+        contents: The sorted objects in each receptacle here.
+        lying: The sorted objects that are at this location.
+        taken: Pairs of an object and the receptacle here that it was taken from, until it is put back there.
     """
 
     opened: tuple[bool, ...]
@@ -43,13 +48,13 @@ class Content(NamedTuple):
 
 @dataclass(eq=False)
 class Place:
-    """A location in one state, and what is worked out about it, once.
+    """A location in one state, with a cache of everything that was computed about it.
 
     Attributes:
-        location: Its number; ``NOWHERE`` for the middle of the room.
+        location: Its index; ``NOWHERE`` for the middle of the room.
         content: Its state.
-        moves: By what is held, what every command that can be played here does (see ``rules``).
-        seen: What is seen in or on its receptacles, by receptacle.
+        moves: The effects of all commands that can be played here, by the object held (see ``rules``).
+        seen: The descriptions of its receptacles.
     """
 
     location: int
@@ -59,13 +64,13 @@ class Place:
 
 
 class State(NamedTuple):
-    """Where a game stands.
+    """A state of a game.
 
     Attributes:
-        location: Where the agent is; ``NOWHERE`` in the middle of the room.
-        held: The object in its hand, or ``NOTHING``.
-        places: Every location's place, by number.
-        flags: What became of objects: ``CLEAN``, ``HOT``, ``COOL``, ``TOGGLED`` and ``SLICED``, by object.
+        location: Index of the agent's location; ``NOWHERE`` for the middle of the room.
+        held: Index of the object in its hand, or ``NOTHING``.
+        places: The state of every location.
+        flags: For each object, a bit set of ``CLEAN``, ``HOT``, ``COOL``, ``TOGGLED`` and ``SLICED``.
         won: Whether the goal holds.
     """
 
@@ -77,16 +82,29 @@ class State(NamedTuple):
 
 
 class Game:
-    """Tables of one household.
+    """Lookup tables of one household.
 
-    Receptacles and objects are numbered in the order of their ids, which is the order of every list that is printed.
+    Receptacles and objects are given by index, in the order of their ids, which is the order of every list that is
+    printed.
 
     Args:
-        problem: What the game says.
-        dialect: How to say that something is put somewhere: ``move`` as now, ``put`` as before version 0.4.
+        problem: Things, facts and goal.
+        dialect: The command that puts something down: ``move``, or ``put`` as before ALFWorld 0.4.
+
+    Attributes:
+        receptacles, objects: Their names, ``fridge 1``.
+        fits: Pairs of a receptacle type and an object type that it can hold.
+        inner: For each object that can hold others, the objects in it.
+        here: For each location, its receptacles.
+        go_to: The receptacle that each ``go to`` command leads to.
+        wanted: Objects that the goal is about.
+        required: Flags that such an object must have in the end.
+        targets: Receptacles to put it in, each as a location and an index into the receptacles there.
+        lamps: Lamps to hold it under.
+        first: The state at the start.
 
     Raises:
-        GameError: If a receptacle has no type or no location or two of them, or the goal holds at the beginning.
+        GameError: If a thing lacks a type, a receptacle lacks a location, or one has two of them.
     """
 
     def __init__(self, problem: Problem, dialect: Dialect = "move") -> None:
@@ -94,57 +112,51 @@ class Game:
         self.help = text.help_text(dialect)
         self.goal: Goal = problem.goal
         self.task = problem.task
-        facts: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        facts: Facts = defaultdict(list)
         for fact in dict.fromkeys(problem.facts):
             facts[fact[0]].append(fact[1:])
+        receptacles = _sorted_ids(facts["receptacleType"])
+        objects = _sorted_ids(facts["objectType"])
         names = _names({thing for fact in problem.facts for thing in fact[1:]})
-        receptacles = _order(ids[0] for ids in facts["receptacleType"])
-        objects = _order(ids[0] for ids in facts["objectType"])
-        self.receptacles = [names[one] for one in receptacles]
-        self.objects = [names[one] for one in objects]
-        number = _Numbers({one: place for order in (receptacles, objects) for place, one in enumerate(order)})
+        self.receptacles = [names[receptacle] for receptacle in receptacles]
+        self.objects = [names[obj] for obj in objects]
+        index = _Indices({thing: index for ids in (receptacles, objects) for index, thing in enumerate(ids)})
 
-        def numbers(predicate: str) -> frozenset[int]:
-            return frozenset(number[one] for (one,) in facts[predicate] if one in number)
+        def having(predicate: str) -> frozenset[int]:
+            return frozenset(index[thing] for (thing,) in facts[predicate] if thing in index)
 
-        self.openable = numbers("openable")
-        self.pickupable = numbers("pickupable")
-        self.cleanable = numbers("cleanable")
-        self.heatable = numbers("heatable")
-        self.coolable = numbers("coolable")
-        self.sliceable = numbers("sliceable")
-        self.toggleable = numbers("toggleable")
-        self.receptacle_type = _single(facts["receptacleType"], receptacles, "type")
-        self.object_type = _single(facts["objectType"], objects, "type")
+        self.openable = having("openable")
+        self.pickupable = having("pickupable")
+        self.cleanable = having("cleanable")
+        self.heatable = having("heatable")
+        self.coolable = having("coolable")
+        self.sliceable = having("sliceable")
+        self.toggleable = having("toggleable")
+        self.receptacle_type = _only_values(facts["receptacleType"], receptacles, "type")
+        self.object_type = _only_values(facts["objectType"], objects, "type")
         self.fits = frozenset(facts["canContain"])
-        inner: defaultdict[int, list[int]] = defaultdict(list)
-        for inside, outer in facts["inReceptacleObject"]:
-            inner[number[outer]].append(number[inside])
-        self.inner = {one: sorted(inner[one]) for one in numbers("isReceptacleObject")}
-
-        where = _single(facts["receptacleAtLocation"], receptacles, "location")
-        self.locations = list(dict.fromkeys(where))
-        self.here = [[r for r, at in enumerate(where) if at == location] for location in self.locations]
-        self.location_of = [self.locations.index(at) for at in where]
-        self.go_to = {f"go to {name}": r for r, name in enumerate(self.receptacles)}
+        inner = _grouped((index[outer], index[inside]) for inside, outer in facts["inReceptacleObject"])
+        self.inner = {obj: inner[obj] for obj in having("isReceptacleObject")}
+        self._set_locations(_only_values(facts["receptacleAtLocation"], receptacles, "location"))
         self._common: dict[int, list[str]] = {}
         self.places: dict[tuple[int, Content], Place] = {}
-        self._aim(problem.goal)
-        self.first = self._first(facts, number)
+        self._set_goal(problem.goal)
+        self.first = self._first_state(facts, index)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 of all that is played by, the same on every machine."""
+        """SHA-256 of everything that decides how the game plays, the same on every machine."""
         able = (self.openable, self.pickupable, self.cleanable, self.heatable, self.coolable, self.sliceable)
-        sets = [sorted(one) for one in (*able, self.toggleable, self.fits)]
-        things = list(zip(self.receptacles, self.receptacle_type, self.location_of, strict=True))
+        sets = [sorted(members) for members in (*able, self.toggleable, self.fits)]
+        receptacles = list(zip(self.receptacles, self.receptacle_type, self.location_of, strict=True))
         objects = list(zip(self.objects, self.object_type, self.first.flags, strict=True))
         contents = [place.content for place in self.first.places]
-        told = (self.task, self.goal, self.put, things, objects, self.inner, sets, self.first.location, contents)
-        return hashlib.sha256(repr(told).encode()).hexdigest()
+        start = self.first.location
+        parts = (self.task, self.goal, self.put, receptacles, objects, self.inner, sets, start, contents)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def place(self, location: int, content: Content) -> Place:
-        """Return the one place of this location in this state."""
+        """Return the one ``Place`` object of this location in this state."""
         key = location, content
         place = self.places.get(key)
         if place is None:
@@ -154,86 +166,98 @@ class Game:
         return place
 
     def common_commands(self, location: int) -> list[str]:
-        """Return the commands that can be played at a location whatever its state, in order."""
-        found = self._common.get(location)
-        if found is None:
-            going = [command for command, r in self.go_to.items() if self.location_of[r] != location]
-            found = self._common[location] = sorted([*going, *ALWAYS])
-        return found
+        """Return the sorted commands that can be played at a location whatever its state."""
+        commands = self._common.get(location)
+        if commands is None:
+            going = [command for command, receptacle in self.go_to.items() if self.location_of[receptacle] != location]
+            commands = self._common[location] = sorted([*going, *ALWAYS])
+        return commands
 
-    def _aim(self, goal: Goal) -> None:
-        """Note which objects the goal asks for, in what state, where, or under which lamps."""
+    def _set_locations(self, location_ids: list[str]) -> None:
+        """Number the locations, given that of each receptacle."""
+        self.locations = list(dict.fromkeys(location_ids))
+        self.location_of = [self.locations.index(location) for location in location_ids]
+        self.here: list[list[int]] = [[] for _ in self.locations]
+        for receptacle, location in enumerate(self.location_of):
+            self.here[location].append(receptacle)
+        self.go_to = {f"go to {name}": receptacle for receptacle, name in enumerate(self.receptacles)}
+
+    def _set_goal(self, goal: Goal) -> None:
         able, state = TREATED.get(goal.task_type, (None, None))
         self.required = STATES[state] if state else 0
-        self.wanted = frozenset(
-            one
-            for one, kind in enumerate(self.object_type)
-            if kind == goal.otype and (able is None or one in getattr(self, able))
-        )
-        self.lamps = frozenset(one for one in self.toggleable if self.object_type[one] == goal.target)
+        wanted = {obj for obj, otype in enumerate(self.object_type) if otype == goal.otype}
+        self.wanted = frozenset(wanted & getattr(self, able) if able else wanted)
+        self.lamps = frozenset(lamp for lamp in self.toggleable if self.object_type[lamp] == goal.target)
         self.targets = [
-            (self.location_of[r], number)
-            for here in self.here
-            for number, r in enumerate(here)
-            if self.receptacle_type[r] == goal.target
+            (location, position)
+            for location, here in enumerate(self.here)
+            for position, receptacle in enumerate(here)
+            if self.receptacle_type[receptacle] == goal.target
         ]
 
-    def _first(self, facts: dict[str, list[tuple[str, ...]]], number: dict[str, int]) -> State:
-        inside: defaultdict[int, list[int]] = defaultdict(list)
-        lying: defaultdict[str, list[int]] = defaultdict(list)
-        for one, receptacle in facts["inReceptacle"]:
-            inside[number[receptacle]].append(number[one])
-        for one, where in facts["objectAtLocation"]:
-            lying[where].append(number[one])
-        opened = {number[one] for (one,) in facts["opened"]}
+    def _first_state(self, facts: Facts, index: _Indices) -> State:
+        inside = _grouped((index[receptacle], index[obj]) for obj, receptacle in facts["inReceptacle"])
+        lying = _grouped((location, index[obj]) for obj, location in facts["objectAtLocation"])
+        opened = {index[receptacle] for (receptacle,) in facts["opened"]}
         places = []
-        for location, (name, here) in enumerate(zip(self.locations, self.here, strict=True)):
-            contents = tuple(tuple(sorted(inside[r])) for r in here)
-            content = Content(tuple(r in opened for r in here), contents, tuple(sorted(lying[name])), ())
-            places.append(self.place(location, content))
+        for location, (location_id, here) in enumerate(zip(self.locations, self.here, strict=True)):
+            contents = tuple(tuple(inside[receptacle]) for receptacle in here)
+            is_open = tuple(receptacle in opened for receptacle in here)
+            places.append(self.place(location, Content(is_open, contents, tuple(lying[location_id]), ())))
         flags = [0] * len(self.objects)
         for predicate, flag in STATES.items():
-            for (one,) in facts[predicate]:
-                flags[number[one]] |= flag
+            for (obj,) in facts[predicate]:
+                flags[index[obj]] |= flag
         if len(facts["atLocation"]) != 1:
             raise GameError(f"expected the agent to be at one location, got {len(facts['atLocation'])}")
-        begins = facts["atLocation"][0][1]
-        at = self.locations.index(begins) if begins in self.locations else NOWHERE
-        return State(at, NOTHING, tuple(places), tuple(flags), False)
+        start = facts["atLocation"][0][1]
+        location = self.locations.index(start) if start in self.locations else NOWHERE
+        return State(location, NOTHING, tuple(places), tuple(flags), False)
 
 
-class _Numbers(dict[str, int]):
-    """The number of each receptacle and object by its id."""
+class _Indices(dict[str, int]):
+    """The index of each receptacle among the receptacles, and of each object among the objects, by id."""
 
-    def __missing__(self, one: str) -> int:
-        raise GameError(f"{one} has no type")
+    def __missing__(self, thing: str) -> int:
+        raise GameError(f"{thing} has no type")
 
 
 def _names(ids: set[str]) -> dict[str, str]:
-    """Return how ids are called: their class in lower case and a number, the highest for the first in order."""
+    """Return the name of each id: its class in lower case and a number, the highest for the first in order."""
     classes: defaultdict[str, list[str]] = defaultdict(list)
-    for one in sorted(ids, key=str.lower):
-        name = one.lower()
-        head, bar, _ = name.partition("_bar_")
-        classes[head + ("basin" if "basin" in name else "") if bar else ""].append(one)
+    for thing in sorted(ids, key=str.lower):
+        lowered = thing.lower()
+        head, bar, _ = lowered.partition("_bar_")
+        suffix = "basin" if "basin" in lowered else ""
+        classes[head + suffix if bar else ""].append(thing)
     return {
-        one: f"{name} {len(members) - place}" if name else f"{one.lower()} "
+        # An id without coordinates keeps its name, with a blank where others have their number, as in the real engine.
+        thing: f"{name} {len(members) - position}" if name else f"{thing.lower()} "
         for name, members in classes.items()
-        for place, one in enumerate(members)
+        for position, thing in enumerate(members)
     }
 
 
-def _order(ids: Iterable[str]) -> list[str]:
-    return sorted(set(ids), key=str.lower)
+def _sorted_ids(arguments: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return the things that facts are about, their first arguments."""
+    return sorted({thing for thing, *_ in arguments}, key=str.lower)
 
 
-def _single(pairs: list[tuple[str, ...]], things: list[str], what: str) -> list[str]:
-    """Return the one value that each thing has."""
-    found: dict[str, str] = {}
+def _grouped(pairs: Iterable[tuple[Key, int]]) -> defaultdict[Key, list[int]]:
+    """Collect the sorted second members of all pairs by their first."""
+    groups: defaultdict[Key, list[int]] = defaultdict(list)
+    for key, value in sorted(pairs, key=itemgetter(1)):
+        groups[key].append(value)
+    return groups
+
+
+def _only_values(pairs: list[tuple[str, ...]], things: list[str], relation: str) -> list[str]:
+    """Return the value of each thing, of which it must have exactly one."""
+    values: dict[str, str] = {}
     for thing, value in pairs:
-        if found.setdefault(thing, value) != value:
-            raise GameError(f"{thing} has two {what}s, {found[thing]} and {value}")
+        if values.setdefault(thing, value) != value:
+            raise GameError(f"{thing} has two {relation}s, {values[thing]} and {value}")
     for thing in things:
-        if thing not in found:
-            raise GameError(f"{thing} has no {what}")
-    return [found[thing] for thing in things]
+        if thing not in values:
+            raise GameError(f"{thing} has no {relation}")
+    return [values[thing] for thing in things]

@@ -1,8 +1,8 @@
-"""Which games of a folder can be played, remembered from one run to the next.
+"""An index of the playable games in a folder, cached from one run to the next.
 
-To tell whether a game can be played takes a millisecond or two, and a folder may hold thousands, so what was found is
-kept in a file of the cache folder (see ``textcraft_gym.cache``). Games that cannot be played are not kept but looked at
-each time: they are few, and what is wrong with each is told in full.
+Checking a game takes a millisecond or two, and a folder may hold thousands, so the results are kept in a file of the
+cache folder (see ``textcraft_gym.cache``). Games that cannot be played are not cached but checked each time: they are
+few, and each is reported with its full error message.
 """
 
 from __future__ import annotations
@@ -19,32 +19,35 @@ from textcraft_gym.cache import cache_folder, keep
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 
 DECIDING = ("problem.py", "game.py", "rules.py", "expert.py", "tasks.py")
-"""What decides whether a game can be played; an index that another version of it wrote is not used."""
+"""Modules that decide whether a game can be played; an index written by other versions of them is ignored."""
 
 
-def mark(file: Path) -> str:
-    """Return what tells a file from itself after a change: its id, size and time; empty if it cannot be told."""
+def file_stamp(file: Path) -> str:
+    """Return a game file's task id, size and time of change as one string; empty if it cannot be read."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return ""
-    return f"{file.parts[-3]}/{file.parts[-2]} {found.st_size} {found.st_mtime_ns}"
+    return f"{file.parts[-3]}/{file.parts[-2]} {status.st_size} {status.st_mtime_ns}"
 
 
 def read_index(folder: Path) -> dict[str, str]:
-    """Return the task types of a folder's games by their marks, as far as they are known."""
+    """Return the cached task type of each game in a folder, by file stamp."""
     try:
-        kept: Any = json.loads(_file(folder).read_text(encoding="utf-8"))
+        index: Any = json.loads(_file(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    games = kept.get("games") if isinstance(kept, dict) and kept.get("version") == _version() else None
-    return games if isinstance(games, dict) and all(kind in TASK_TYPES for kind in games.values()) else {}
+    if not isinstance(index, dict) or index.get("version") != _version():
+        return {}
+    games = index.get("games")
+    is_valid = isinstance(games, dict) and all(task_type in TASK_TYPES for task_type in games.values())
+    return games if is_valid else {}
 
 
 def write_index(folder: Path, games: dict[str, str]) -> None:
-    """Keep task types by marks, if the cache folder can be written."""
-    kept = json.dumps({"version": _version(), "games": games}, indent=0)
-    keep(_file(folder), lambda stream: stream.write(kept.encode()))
+    """Cache the task type of each game by file stamp, if the cache folder is writable."""
+    index = json.dumps({"version": _version(), "games": games}, indent=0)
+    keep(_file(folder), lambda stream: stream.write(index.encode()))
 
 
 def _file(folder: Path) -> Path:

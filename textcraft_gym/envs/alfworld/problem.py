@@ -1,7 +1,7 @@
-"""What a game says: things, facts, the goal and the sentence of the task; read from a game file and written to one.
+"""Problems: the things, facts, goal and task sentence of a game, as read from a game file in JSON.
 
-A game file is JSON. Of its parts, the domain and the grammar (less the sentence of the task) are one and the same in
-every official game, and the engine knows what they say; a file with others is refused. The problem is what differs.
+The PDDL domain and the grammar in a game file (apart from the task sentence) are the same in all official games and
+are built into this engine, so that a file with others is refused. Only the PDDL problem differs from game to game.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ KNOWN_GRAMMARS = frozenset(
         "93119b93cd2872a8057ed9a13f40891d21ee1be4d95a6dc2f8fe36b55630e652",
     }
 )
-"""SHA-256 of what the engine was written for: of the grammar, with the sentence of the task taken out."""
+"""SHA-256 of the domains and grammars that this engine implements; of grammars without the task sentence."""
 TASK = re.compile(r'Your task is to: [^"]*')
 
 SORTS = ("agent", "location", "receptacle", "object", "rtype", "otype")
@@ -57,7 +58,7 @@ PREDICATES: dict[str, tuple[str, ...]] = {
     "sliceable": ("object",),
     "toggleable": ("object",),
 }
-"""The predicates of the domain that the rules or the texts ask for, and what they hold of."""
+"""The predicates of the domain that the rules or the texts use, with the sorts of their arguments."""
 
 TASK_TYPES = (
     "pick_and_place_simple",
@@ -74,7 +75,7 @@ class GameError(TextCraftGymError, ValueError):
 
 
 class Goal(NamedTuple):
-    """What is to be brought about.
+    """The goal of a game.
 
     Attributes:
         task_type: One of ``TASK_TYPES``.
@@ -89,13 +90,13 @@ class Goal(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """A household and what to do in it.
+    """A household and the task in it.
 
     Attributes:
         things: The sort of each id, in the order of declaration.
-        facts: The facts at the beginning, each a predicate and ids, in their order; some stand twice.
-        goal: What is to be brought about.
-        task: The sentence that tells it, without ``Your task is to: ``.
+        facts: The initial facts in their order, each a predicate and ids; official games repeat some.
+        goal: The goal.
+        task: The sentence that states the goal, without ``Your task is to: ``.
     """
 
     things: dict[str, str]
@@ -108,30 +109,30 @@ def read_game(file: Path) -> Problem:
     """Read an official ``game.tw-pddl``.
 
     Raises:
-        GameError: If it is cut off, is of another domain or grammar, or its problem cannot be read.
+        GameError: If it is truncated, has another domain or grammar, or its problem cannot be parsed.
     """
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         domain, grammar, text = (data[key] for key in ("pddl_domain", "grammar", "pddl_problem"))
-        told = TASK.search(grammar)
+        task = TASK.search(grammar)
         known = _sha256(domain) in KNOWN_DOMAINS and _sha256(TASK.sub("", grammar)) in KNOWN_GRAMMARS
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise GameError(f"{file}: not a game file: {type(error).__name__}: {error}") from error
-    if not known or not told:
-        raise GameError(f"{file}: its domain or its grammar is of a version that is not known here")
+    if not known or not task:
+        raise GameError(f"{file}: unknown version of its domain or grammar")
     try:
-        return parse_problem(text, told[0].removeprefix("Your task is to: "))
+        return parse_problem(text, task[0].removeprefix("Your task is to: "))
     except GameError as error:
         raise GameError(f"{file}: {error}") from error
 
 
 def parse_problem(text: str, task: str) -> Problem:
-    """Read a problem in PDDL.
+    """Parse a problem in PDDL.
 
     Raises:
-        GameError: If it is cut off, or holds a sort, a predicate, a thing or a goal that is not known.
+        GameError: If it is truncated, or contains an unknown sort, predicate, thing or goal.
     """
-    sections = {part[0]: part[1:] for part in _read(text) if isinstance(part, tuple) and part}
+    sections = {part[0]: part[1:] for part in _parse(text) if isinstance(part, tuple) and part}
     for section in (":objects", ":init", ":goal"):
         if section not in sections:
             raise GameError(f"the problem has no {section}")
@@ -155,9 +156,11 @@ def goal_form(goal: Goal) -> str:
         joined = " ".join((*conditions, "(inReceptacle ?o ?r)"))
         return f"(and (exists (?r - receptacle) (exists (?o - object) (and {joined}))))"
     if goal.task_type == "pick_two_obj_and_place":
-        one, two = (f"(objectType ?o{n} {otype}) (receptacleType ?r {target}) (inReceptacle ?o{n} ?r)" for n in "12")
-        other = f"(exists (?o2 - object) (and (not (= ?o1 ?o2)) {two}))"
-        return f"(and (exists (?r - receptacle) (exists (?o1 - object) (and {one} {other}))))"
+        first, second = (
+            f"(objectType ?o{n} {otype}) (receptacleType ?r {target}) (inReceptacle ?o{n} ?r)" for n in (1, 2)
+        )
+        other = f"(exists (?o2 - object) (and (not (= ?o1 ?o2)) {second}))"
+        return f"(and (exists (?r - receptacle) (exists (?o1 - object) (and {first} {other}))))"
     lamp = (
         f"(objectType ?ot {target}) (toggleable ?ot) (isToggled ?ot) (receptacleAtLocation ?r ?l) (atLocation ?a ?l) "
         "(inReceptacle ?ot ?r)"
@@ -172,13 +175,14 @@ TREATED = {
     "pick_heat_then_place_in_recep": ("heatable", "isHot"),
     "pick_cool_then_place_in_recep": ("coolable", "isCool"),
 }
+"""The predicate that lets an object be treated, and the one that says that it was."""
 
 
-def _read(text: str) -> tuple[Any, ...]:
-    """Return the form with which a text begins: brackets as tuples, words as strings, comments left out."""
+def _parse(text: str) -> tuple[Any, ...]:
+    """Parse the first S-expression of a text into nested tuples of strings, skipping comments."""
     before, *forms = re.sub(r";[^\n]*", "", text).split("(")
     if before.strip() or not forms:
-        raise GameError("the problem does not begin with a bracket")
+        raise GameError("expected the problem to begin with a bracket")
     open_forms: list[list[Any]] = [[]]
     for form in forms:
         words, *closed = form.split(")")
@@ -189,40 +193,40 @@ def _read(text: str) -> tuple[Any, ...]:
                 return inner
             open_forms[-1].append(inner)
             open_forms[-1].extend(more.split())
-    raise GameError("the problem is cut off: a bracket is open at its end")
+    raise GameError("the problem is truncated: a bracket is not closed")
 
 
 def _things(words: Iterable[Any]) -> dict[str, str]:
     things: dict[str, str] = {}
-    waiting: list[str] = []
-    listed = iter(words)
-    for word in listed:
+    unsorted: list[str] = []
+    remaining = iter(words)
+    for word in remaining:
         if word == "-":
-            sort = next(listed, None)
+            sort = next(remaining, None)
             if sort not in SORTS:
-                raise GameError(f"expected a sort of {', '.join(SORTS)}, got {sort!r}")
-            things.update(dict.fromkeys(waiting, str(sort)))
-            waiting = []
+                raise GameError(f"expected one of the sorts {', '.join(SORTS)}, got {sort!r}")
+            things.update(dict.fromkeys(unsorted, str(sort)))
+            unsorted = []
         elif isinstance(word, str):
-            waiting.append(word)
+            unsorted.append(word)
         else:
             raise GameError(f"expected a thing and its sort, got {_written(word)}")
-    if waiting:
-        raise GameError(f"{waiting[0]} has no sort")
+    if unsorted:
+        raise GameError(f"{unsorted[0]} has no sort")
     return things
 
 
 def _wrong_fact(form: Any, things: dict[str, str]) -> str:
-    """Return what is wrong with a form that is no fact about things."""
+    """Return the error message for a form that is not a fact about declared things."""
     if not isinstance(form, tuple) or not form or not all(isinstance(word, str) for word in form):
         return f"expected a fact, got {_written(form)}"
     predicate, *ids = form
     sorts = PREDICATES.get(predicate)
     if sorts is None:
-        return f"the predicate {predicate} is not known"
+        return f"unknown predicate {predicate}"
     if len(ids) != len(sorts):
         return f"expected {len(sorts)} things in {_written(form)}"
-    thing, sort = next((one, sort) for one, sort in zip(ids, sorts, strict=True) if things.get(one) != sort)
+    thing, sort = next((thing, sort) for thing, sort in zip(ids, sorts, strict=True) if things.get(thing) != sort)
     return f"{thing} in {_written(form)} is {things.get(thing, 'not declared')}, expected {sort}"
 
 
@@ -230,10 +234,10 @@ def _goal(forms: Sequence[Any]) -> Goal:
     written = _written(forms[0]) if len(forms) == 1 else ""
     types = re.findall(r"\((?:object|receptacle)Type \S+ (\w+)\)", written)
     for task_type in TASK_TYPES:
-        for otype, target in ((first, second) for first in types for second in types):
+        for otype, target in product(types, repeat=2):
             if goal_form(Goal(task_type, otype, target)) == written:
                 return Goal(task_type, otype, target)
-    raise GameError(f"the goal is not one of the six that are known: {written[:200]}")
+    raise GameError(f"expected the goal of one of the six task types, got {written[:200]}")
 
 
 def _written(form: Any) -> str:

@@ -1,4 +1,4 @@
-"""The real engine: TextWorld's, as the package alfworld starts it. Extra ``[alfworld]``."""
+"""The official engine: TextWorld, started as the package alfworld starts it. Needs the extra ``[alfworld]``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from textcraft_gym.envs.alfworld.tasks import GAME_FILE, Task
 class RealEngine:
     """Plays one game at a time.
 
+    Attributes:
+        commands: Admissible commands of the current state.
+
     Raises:
         GameError: If the packages are not installed.
     """
@@ -26,16 +29,17 @@ class RealEngine:
             self._textworld: Any = import_module("textworld")
             self._wrapper: Any = import_module("alfworld.agents.environment.alfred_tw_env").AlfredDemangler
         except ImportError as error:
-            raise GameError(f"the real engine is missing ({error}): pip install 'textcraft-gym[alfworld]'") from error
-        self._made = tempfile.TemporaryDirectory(prefix="alfworld-")
+            problem = f"engine='textworld' needs its packages ({error}): pip install 'textcraft-gym[alfworld]'"
+            raise GameError(problem) from error
+        self._exported = tempfile.TemporaryDirectory(prefix="alfworld-")
         self._engine: Any = None
         self._file: Path | None = None
         self.commands: list[str] = []
 
     def begin(self, task: Task) -> str:
-        """Return the text of a reset; a game that is on already is not loaded again."""
+        """Reset a game and return its opening text."""
         file = task.file or self._export(task)
-        if file != self._file:
+        if file != self._file:  # loading takes seconds, resetting a loaded game does not
             infos = self._textworld.EnvInfos(won=True, admissible_commands=True, feedback=True)
             self._engine = self._textworld.start(str(file), infos, wrappers=[self._wrapper])
             self._file = file
@@ -44,18 +48,18 @@ class RealEngine:
         return str(state.feedback)
 
     def play(self, command: str) -> tuple[str, bool]:
-        """Return the answer, and whether the goal holds."""
+        """Play a command and return the answer and whether the goal holds."""
         state, _, _ = self._engine.step(command)
         self.commands = list(state.admissible_commands)
         return str(state.feedback), bool(state.won)
 
     def close(self) -> None:
-        """Remove the games that were made for it."""
-        self._made.cleanup()
+        """Remove the game files that were exported."""
+        self._exported.cleanup()
 
     def _export(self, task: Task) -> Path:
-        file = Path(self._made.name) / task.id / GAME_FILE
+        file = Path(self._exported.name) / task.id / GAME_FILE
         if not file.exists():
             game = task.game("move")
-            export_game(generate(task.id), task.id, Path(self._made.name), expert_plan(game, game.first) or [])
+            export_game(generate(task.id), task.id, Path(self._exported.name), expert_plan(game, game.first) or [])
         return file

@@ -1,4 +1,4 @@
-"""ALFWorld's tasks: made ones, which are nothing but their id, and games on disk."""
+"""ALFWorld's tasks: generated ones, which are fully described by their id, and game files on disk."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from textcraft_gym.envs.alfworld import generator
 from textcraft_gym.envs.alfworld.expert import can_win, expert_plan
 from textcraft_gym.envs.alfworld.game import Dialect, Game
-from textcraft_gym.envs.alfworld.generator import Difficulty
-from textcraft_gym.envs.alfworld.index import mark, read_index, write_index
+from textcraft_gym.envs.alfworld.generator import generate
+from textcraft_gym.envs.alfworld.index import file_stamp, read_index, write_index
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, read_game
 from textcraft_gym.envs.alfworld.rules import is_won
+from textcraft_gym.envs.alfworld.splits import split_ids
+from textcraft_gym.envs.alfworld.task_id import Difficulty, check_difficulty, parse_id
 from textcraft_gym.errors import UnknownName
 
 PARTS = ("train", "valid_seen", "valid_unseen")
+"""The splits that are stored; the others are made of these."""
 SPLITS = (*PARTS, "dev", "all")
-DEV_TASKS_A_TYPE = 10
+DEV_TASKS_PER_TYPE = 10
 GAME_FILE = "game.tw-pddl"
 _SUBGOALS = dict(zip(TASK_TYPES, (2, 2, 3, 3, 3, 4), strict=True))
 
@@ -34,7 +36,7 @@ class Task:
     Attributes:
         id: ``<task>/<trial>``.
         task_type: One of ``problem.TASK_TYPES``.
-        file: The game file; None for a game that is made from its id.
+        file: The game file; None for a game that is generated from its id.
     """
 
     id: str
@@ -48,32 +50,32 @@ class Task:
 
     @property
     def depth(self) -> int:
-        """How many things are to be done: taking, treating, putting; twice where two objects are asked for."""
+        """Number of subgoals: take, clean, heat or cool, put; those of both objects where the task asks for two."""
         return _SUBGOALS[self.task_type]
 
     @cached_property
     def optimal_length(self) -> int:
-        """The length of the expert's plan."""
+        """Length of the expert's plan."""
         game = self.game("move")
         return len(expert_plan(game, game.first) or [])
 
     @property
     def content(self) -> str:
-        """The goal, and the household as it is at the beginning; the sentence that tells the goal may differ."""
+        """The goal and the initial facts; tasks of equal content may differ in the sentence that states the goal."""
         problem = _problem(self.file or self.id)
         return "\n".join(map(" ".join, [problem.goal, *sorted(set(problem.facts))]))
 
     def game(self, dialect: Dialect) -> Game:
-        """Return the game ready to play, one and the same for everyone who plays it.
+        """Return the game ready to play; everyone who plays it shares one object.
 
         Raises:
-            GameError: If it cannot be read, is won at the beginning, or cannot be won.
+            GameError: If it cannot be read, is won at the start, or cannot be won.
         """
         return _load(self.file or self.id, dialect)
 
 
 class _Split(NamedTuple):
-    """What is found once and shared by all who play a split."""
+    """Tasks of a split, found once and shared by all who play it; ``skipped`` holds messages on unplayable games."""
 
     tasks: tuple[Task, ...]
     by_id: dict[str, Task]
@@ -81,17 +83,17 @@ class _Split(NamedTuple):
 
 
 class Games:
-    """The games of a split, of one source.
+    """The games of one split from one source.
 
     Args:
         source: ``generated``, ``official`` (in ``$ALFWORLD_DATA``, by default ``~/.cache/alfworld``) or a folder.
-        split: One of ``SPLITS``; ``dev`` is ADaPT's, the first ten of each type of ``valid_seen``; ``all`` is what
-            there is.
-        difficulty: Of generated games.
+        split: One of ``SPLITS``; ``dev`` is ADaPT's, the first ten of each type of ``valid_seen``; ``all`` is the
+            union of those that exist.
+        difficulty: Difficulty of generated games.
 
     Attributes:
         tasks: In the order of their ids, which for generated ones is the order in which they were drawn.
-        skipped: What is wrong with games of a folder that cannot be played.
+        skipped: Error messages of the games in a folder that cannot be played.
 
     Raises:
         UnknownName: If there is no such split.
@@ -102,16 +104,16 @@ class Games:
         self.generated = source == "generated"
         self.difficulty = difficulty
         if self.generated:
-            generator.check_difficulty(difficulty)
+            check_difficulty(difficulty)
             found = _generated(split, difficulty)
         elif difficulty != Difficulty():
-            raise GameError(f"receptacles, distractors and hidden are of generated games, not of {source}")
+            raise GameError(f"receptacles, distractors and hidden need games='generated', got games={str(source)!r}")
         else:
             found = _in_folder(data_folder(source), split)
         self.tasks, self._by_id, self.skipped = found
 
     def find(self, task_id: str) -> Task:
-        """Return a task by its id, a generated one whatever the split.
+        """Return a task by its id; a generated one may be of any split.
 
         Raises:
             UnknownName: If there is none.
@@ -120,14 +122,14 @@ class Games:
             return self._by_id[task_id]
         if self.generated:
             try:
-                return Task(task_id, generator.read_id(task_id).goal.task_type)
+                return Task(task_id, parse_id(task_id).goal.task_type)
             except (GameError, TypeError):
                 pass
         raise UnknownName("task", task_id, list(self._by_id))
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of all games: of the files as they are, of generated ones as their ids make them."""
+        """SHA-256 of all games: of the contents of files, and of the ids of generated games, which determine them."""
         digest = hashlib.sha256()
         for task in self.tasks:
             digest.update(task.file.read_bytes() if task.file else task.id.encode())
@@ -135,7 +137,7 @@ class Games:
 
 
 def data_folder(source: str | Path) -> Path:
-    """Return the folder in which splits are.
+    """Return the folder that holds the splits.
 
     Raises:
         GameError: If there is none.
@@ -146,11 +148,11 @@ def data_folder(source: str | Path) -> Path:
     for folder in (root / "json_2.1.1", root):
         if folder.is_dir():
             return folder
-    raise GameError(f"{root} is no folder of games; to get the official ones run alfworld-download")
+    raise GameError(f"there is no folder {root}; alfworld-download fetches the official games")
 
 
 def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tuple[Task, ...]:
-    """Return the tasks of some types, or of one.
+    """Return the tasks of one type or of several; all if None.
 
     Raises:
         UnknownName: For a type that does not exist.
@@ -163,43 +165,51 @@ def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tup
 
 
 def _parts(split: str) -> tuple[str, ...]:
+    """Return the stored splits that a split is made of."""
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    return PARTS if split == "all" else ("valid_seen",) if split == "dev" else (split,)
+    if split == "all":
+        return PARTS
+    return ("valid_seen",) if split == "dev" else (split,)
 
 
 @lru_cache(maxsize=32)
 def _generated(split: str, difficulty: Difficulty) -> _Split:
-    orders = [generator.read_id(one) for part in _parts(split) for one in generator.split_ids(part)]
-    return _split(split, [Task(order._replace(difficulty=difficulty).id, order.goal.task_type) for order in orders])
+    specs = [parse_id(task_id) for part in _parts(split) for task_id in split_ids(part)]
+    return _split(split, [Task(spec._replace(difficulty=difficulty).id, spec.goal.task_type) for spec in specs])
 
 
 @lru_cache(maxsize=16)
 def _in_folder(folder: Path, split: str) -> _Split:
-    found: list[Task] = []
-    wrong: list[str] = []
+    tasks: list[Task] = []
+    skipped: list[str] = []
+    for part in _folder_parts(folder, split):
+        cached = read_index(folder / part)
+        index: dict[str, str] = {}
+        for file in sorted((folder / part).glob(f"*/*/{GAME_FILE}")):
+            stamp = file_stamp(file)
+            try:
+                task_type = cached.get(stamp) or _playable(file, "move").goal.task_type
+            except GameError as error:
+                skipped.append(str(error))
+                continue
+            tasks.append(Task(f"{file.parts[-3]}/{file.parts[-2]}", task_type, file))
+            if stamp:
+                index[stamp] = task_type
+        if index != cached:
+            write_index(folder / part, index)
+    return _split(split, tasks, skipped)
+
+
+def _folder_parts(folder: Path, split: str) -> list[str]:
+    """Return the stored splits that a split is made of, as far as the folder has them."""
     parts = [part for part in _parts(split) if (folder / part).is_dir()]
     if not parts:
-        there = [part for part in PARTS if (folder / part).is_dir()]
-        if not there:
+        available = [part for part in PARTS if (folder / part).is_dir()]
+        if not available:
             raise GameError(f"{folder} has none of the folders {', '.join(PARTS)}")
-        raise UnknownName("split", split, there)
-    for part in parts:
-        known = read_index(folder / part)
-        now: dict[str, str] = {}
-        for file in sorted((folder / part).glob(f"*/*/{GAME_FILE}")):
-            this = mark(file)
-            try:
-                task_type = known.get(this) or _playable(file, "move").goal.task_type
-            except GameError as error:
-                wrong.append(str(error))
-                continue
-            found.append(Task(f"{file.parts[-3]}/{file.parts[-2]}", task_type, file))
-            if this:
-                now[this] = task_type
-        if now != known:
-            write_index(folder / part, now)
-    return _split(split, found, wrong)
+        raise UnknownName("split", split, available)
+    return parts
 
 
 _in_play: WeakValueDictionary[tuple[Path | str, Dialect], Game] = WeakValueDictionary()
@@ -207,7 +217,7 @@ _in_play: WeakValueDictionary[tuple[Path | str, Dialect], Game] = WeakValueDicti
 
 @lru_cache(maxsize=64)
 def _load(source: Path | str, dialect: Dialect) -> Game:
-    """Keep the last games, and share every game that someone plays."""
+    """Return a game, from the cache or from someone who still plays it if possible."""
     game = _in_play.get((source, dialect))
     if game is None:
         game = _in_play[source, dialect] = _playable(source, dialect)
@@ -215,7 +225,7 @@ def _load(source: Path | str, dialect: Dialect) -> Game:
 
 
 def _problem(source: Path | str) -> Problem:
-    return read_game(source) if isinstance(source, Path) else generator.generate(source)
+    return read_game(source) if isinstance(source, Path) else generate(source)
 
 
 def _playable(source: Path | str, dialect: Dialect) -> Game:
@@ -225,7 +235,7 @@ def _playable(source: Path | str, dialect: Dialect) -> Game:
     except GameError as error:
         raise GameError(f"{source}: {error}") from error
     if is_won(game, game.first):
-        raise GameError(f"{source}: the goal holds at the beginning")
+        raise GameError(f"{source}: the goal holds at the start")
     if not can_win(game, game.first):
         raise GameError(f"{source}: the goal cannot be reached")
     return game
@@ -233,6 +243,7 @@ def _playable(source: Path | str, dialect: Dialect) -> Game:
 
 def _split(split: str, tasks: Sequence[Task], skipped: Sequence[str] = ()) -> _Split:
     if split == "dev":
-        chosen = [[task for task in tasks if task.task_type == one][:DEV_TASKS_A_TYPE] for one in TASK_TYPES]
-        tasks = sorted((task for of_type in chosen for task in of_type), key=lambda task: task.id)
+        of_type = {task_type: [task for task in tasks if task.task_type == task_type] for task_type in TASK_TYPES}
+        first = [task for some in of_type.values() for task in some[:DEV_TASKS_PER_TYPE]]
+        tasks = sorted(first, key=lambda task: task.id)
     return _Split(tuple(tasks), {task.id: task for task in tasks}, tuple(skipped))

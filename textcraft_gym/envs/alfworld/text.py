@@ -1,4 +1,4 @@
-"""Every word that the player reads, as the official grammar has it."""
+"""The texts that the player reads, worded as in the official grammar."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PUTTING = {
     "move": ("move {o} to {r}", "You move the {o} to the {r}."),
     "put": ("put {o} in/on {r}", "You put the {o} in/on the {r}."),
 }
-"""The command and its answer in each dialect."""
+"""The command and its answer in each dialect; ``o`` is the object, ``r`` the receptacle."""
 _HELP = """Available commands:
   look:                             look around your current location
   inventory:                        check your current inventory
@@ -32,8 +32,8 @@ _HELP = """Available commands:
 
 def help_text(dialect: str) -> str:
     """Return the answer to ``help``."""
-    old = "  put (object) in/on (receptacle):  place an object in or on a receptacle"
-    return _HELP if dialect == "move" else re.sub(r"(?m)^  move .*", old, _HELP)
+    put = "  put (object) in/on (receptacle):  place an object in or on a receptacle"
+    return _HELP if dialect == "move" else re.sub(r"(?m)^  move .*", put, _HELP)
 
 
 def opening(body: str, task: str) -> str:
@@ -47,17 +47,17 @@ def listing(things: Sequence[str]) -> str:
 
 
 def around(receptacles: Sequence[str]) -> str:
-    """Return what is seen from the middle of the room."""
+    """Describe the room from its middle."""
     return f"You are in the middle of a room. Looking quickly around you, you see {listing(receptacles)}."
 
 
 def facing(receptacles: Sequence[str], floor: Sequence[str]) -> str:
-    """Return what is seen in front of receptacles; ``floor`` is what was taken from them and lies here."""
+    """Describe a location; ``floor`` lists the objects that were moved from one of its receptacles to another."""
     return f"You are facing the {_joined(receptacles)}. Next to it, you see {listing(floor)}."
 
 
 def receptacle(name: str, openable: bool, opened: bool, contents: Sequence[str]) -> str:
-    """Return what is seen in or on a receptacle."""
+    """Describe a receptacle and its contents."""
     if not openable:
         return f"On the {name}, you see {listing(contents)}."
     return f"The {name} is open. In it, you see {listing(contents)}." if opened else f"The {name} is closed."
@@ -74,25 +74,26 @@ def thing(
     sliceable: bool,
     toggled: bool,
 ) -> str:
-    """Return what is seen of an object in the hand; ``inner`` is what is in it, None where nothing can be."""
+    """Describe an object in the hand; ``inner`` lists its contents, None for an object that cannot hold any."""
     if inner is not None:
         return f"This is a normal {name}. In it, you see {listing(inner)}."
-    state = "hot and clean" if clean and hot else "cool and clean" if clean and cool else ""
-    if sliced:
-        state = state or ("clean" if clean else "hot" if hot else "cool" if cool else "")
-        if state:
-            return f"This is a {state} sliced {name}."
-    else:
-        state = state or ("hot" if hot else "clean" if clean else "cold" if cool else "")
-        if state:
-            return f"This is a {state} {name}."
+    if hot or clean or cool:
+        return f"This is a {_condition(clean, hot, cool, sliced)} {'sliced ' if sliced else ''}{name}."
     if toggled:
         return f"This {name} is on."
     return f"This is a sliced {name}." if sliced and sliceable else f"There's nothing special about {name}."
 
 
+def _condition(clean: bool, hot: bool, cool: bool, sliced: bool) -> str:
+    """Name a state; the official grammar calls a whole object ``cold`` and a sliced or clean one ``cool``."""
+    temperature = "hot" if hot else "cool" if cool else ""
+    if clean:
+        return f"{temperature} and clean" if temperature else "clean"
+    return "cold" if temperature == "cool" and not sliced else temperature
+
+
 def carrying(name: str) -> str:
-    """Return the inventory of a hand that holds something."""
+    """Return the inventory; the hand holds one object at most."""
     return f"You are carrying: a {name}."
 
 

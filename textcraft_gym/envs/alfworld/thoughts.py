@@ -1,4 +1,4 @@
-"""What one would think who follows a plan: what to look for, where to go with it, and why."""
+"""Thoughts for demonstrations: the reasoning of a player who follows a plan."""
 
 from __future__ import annotations
 
@@ -17,47 +17,46 @@ _VERBS = {
 
 
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
-    """Return what to think before each action of a plan that wins; nothing where the last thought goes on."""
+    """Return the thought before each action of a winning plan; empty while the previous thought still holds."""
     goal = task.game("move").goal
-    found: list[str] = []
-    aim = ""
+    written: list[str] = []
+    subgoal = ""
     for turn, action in enumerate(plan):
-        next_aim = _aim(plan[turn:])
-        is_new = next_aim != aim
-        taken = sum(one.startswith(_TAKE) for one in plan[:turn])
-        found.append(_thought(goal, action, next_aim, taken) if is_new else "")
-        aim = "" if action == next_aim else next_aim
-    found[0] = f"{_overview(goal)} {found[0]}"
-    return found
+        next_subgoal = _subgoal(plan[turn:])
+        has_taken = any(earlier.startswith(_TAKE) for earlier in plan[:turn])
+        written.append(_thought(goal, action, next_subgoal, has_taken) if next_subgoal != subgoal else "")
+        subgoal = "" if action == next_subgoal else next_subgoal
+    written[0] = f"{_overview(goal)} {written[0]}"
+    return written
 
 
-def _aim(plan: Sequence[str]) -> str:
-    """Return the first action that is more than a way to something."""
+def _subgoal(plan: Sequence[str]) -> str:
+    """Return the first action that does more than reach something."""
     return next((action for action in plan if not action.startswith((_GO, _OPEN))), plan[-1])
 
 
-def _thought(goal: Goal, action: str, aim: str, taken: int) -> str:
-    """Think of an action that leads to an aim, or is one."""
-    goes = f"so I go to {action.removeprefix(_GO)}" if action.startswith(_GO) else "and it is here"
-    form, said = read(aim) or ("", {})
+def _thought(goal: Goal, action: str, subgoal: str, has_taken: bool) -> str:
+    """Return the thought before an action that leads to a subgoal, or is one."""
+    here = f"so I go to {action.removeprefix(_GO)}" if action.startswith(_GO) else "and it is here"
+    form, named = read(subgoal) or ("", {})
     if form == "take":
-        kind = _kind(said["o"])
-        looked_for = f"another {kind}" if taken else _a(kind)
-        return f"I look for {looked_for}. One may be in or on {said['r']}, {goes}."
+        kind = _kind(named["o"])
+        looked_for = f"another {kind}" if has_taken else _a(kind)
+        return f"I look for {looked_for}. One may be in or on {named['r']}, {here}."
     if form == "treat":
-        return f"I hold {said['o']}, which I can {said['verb']} with {said['r']}, {goes}."
+        return f"I hold {named['o']}, which I can {named['verb']} with {named['r']}, {here}."
     if form == "put":
-        thing, place = said.get("o") or said["o2"], said["r"]
-        wanted = _kind(place) == _word(goal.target)
-        why = f"belongs in or on {place}" if wanted else f"must leave my hand, for which {place} is good"
-        return f"I hold {thing}, which {why}, {goes}."
+        obj, receptacle = named.get("o") or named["o2"], named["r"]
+        is_target = _kind(receptacle) == _lowered(goal.target)
+        why = f"belongs in or on {receptacle}" if is_target else f"must leave my hand, for which {receptacle} is good"
+        return f"I hold {obj}, which {why}, {here}."
     if form == "use":
-        return f"I hold what is to be looked at. Now I need the light of {said['o']}, {goes}."
+        return f"I hold what is to be looked at. Now I need the light of {named['o']}, {here}."
     return ""
 
 
 def _overview(goal: Goal) -> str:
-    thing, target = _word(goal.otype), _word(goal.target)
+    thing, target = _lowered(goal.otype), _lowered(goal.target)
     if goal.task_type == "look_at_obj_in_light":
         return f"I must find {_a(thing)}, take it, and turn on {_a(target)}."
     if goal.task_type == "pick_two_obj_and_place":
@@ -66,13 +65,13 @@ def _overview(goal: Goal) -> str:
     return f"I must find {_a(thing)}, take it, {treated}and put it in or on {_a(target)}."
 
 
-def _word(of_type: str) -> str:
-    """Return how things of a type are called: ``mug`` for ``MugType``."""
-    return of_type.removesuffix("Type").lower()
+def _lowered(type_name: str) -> str:
+    """Return the name of a type in texts: ``mug`` for ``MugType``."""
+    return type_name.removesuffix("Type").lower()
 
 
 def _kind(name: str) -> str:
-    """Return what a thing is: ``mug`` for ``mug 2``."""
+    """Return a name without its number: ``mug`` for ``mug 2``."""
     return name.rpartition(" ")[0]
 
 

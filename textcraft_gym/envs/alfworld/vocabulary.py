@@ -1,4 +1,4 @@
-"""Every word that any game says, for learners with a vocabulary."""
+"""Every word that an observation may contain, for agents that read tokens."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from textcraft_gym.envs.alfworld.generator import SENTENCES
 
 @lru_cache(maxsize=1)
 def vocabulary() -> str:
-    """Return a text that has every word in it, in both dialects; things have the numbers 0 to 9."""
+    """Return a text with every word of both dialects, and the digits in the names of things."""
     fixtures = [fixture for kind in ROOM_KINDS.values() for fixture in kind.fixtures]
-    things = [one.lower() for one in (*OTYPES, *RTYPES, *fixtures)]
+    types = [type_name.lower() for type_name in (*OTYPES, *RTYPES, *fixtures)]
     tasks = [sentence.format(object="", target="") for pair in SENTENCES.values() for sentence in pair]
-    states = {"clean": False, "hot": False, "cool": False, "sliced": False, "toggled": False}
-    shown = [{}, {"hot": True, "clean": True}, {"cool": True, "clean": True}, {"cool": True}, {"toggled": True}]
+    normal = {"clean": False, "hot": False, "cool": False, "sliced": False, "toggled": False}
+    changes = [{}, {"hot": True, "clean": True}, {"cool": True, "clean": True}, {"cool": True}, {"toggled": True}]
     lines = [
         text.opening(text.around(["", ""]), " ".join(tasks)),
         text.facing([""], [""]),
         *(text.receptacle("", openable, opened, []) for openable in (True, False) for opened in (True, False)),
-        *(text.thing("", inner=None, sliceable=True, **(states | one)) for one in shown),
-        text.thing("", inner=None, sliceable=True, **(states | {"sliced": True, "clean": True})),
-        text.thing("", inner=[], sliceable=False, **states),
+        *(text.thing("", inner=None, sliceable=True, **(normal | change)) for change in changes),
+        text.thing("", inner=None, sliceable=True, **(normal | {"sliced": True, "clean": True})),
+        text.thing("", inner=[], sliceable=False, **normal),
         text.carrying(""),
         text.EMPTY_HANDED,
         text.NOTHING_HAPPENS,
-        *(f"{text.help_text(dialect)} {said} {answer}" for dialect, (said, answer) in text.PUTTING.items()),
+        *(f"{text.help_text(dialect)} {command} {answer}" for dialect, (command, answer) in text.PUTTING.items()),
         *_ANSWERS,
         "0 1 2 3 4 5 6 7 8 9",
     ]
-    return "\n".join([*lines, *things])
+    return "\n".join([*lines, *types])
 
 
+# The answers that ``rules`` writes itself, without the names.
 _ANSWERS = (
     "You arrive at .",
     "You open the . You close the .",

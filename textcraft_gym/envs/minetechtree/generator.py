@@ -6,7 +6,7 @@ import random
 
 from textcraft_gym.envs.minetechtree.facts import DEPTHS, HOME_BIOMES, ORES, OTHER_BIOMES, SOURCES, STONE, Source
 from textcraft_gym.envs.minetechtree.state import Place, Point, World
-from textcraft_gym.envs.shuffle import Number, shuffle
+from textcraft_gym.envs.shuffle import Uniform, shuffle
 
 OTHERS = 2
 """How many biomes a world has besides forest and plains."""
@@ -33,19 +33,19 @@ def generate(task: str, word: int) -> World:
     return World(tuple(places), tuple(named))
 
 
-def _between(number: Number, least: int, most: int) -> int:
+def _between(number: Uniform, least: int, most: int) -> int:
     return least + int(number() * (most - least + 1))
 
 
-def _afar(number: Number, direction: tuple[int, int]) -> Point:
+def _afar(number: Uniform, direction: tuple[int, int]) -> Point:
     distance = _between(number, *BIOME_DISTANCE)
     return Point(direction[0] * distance, direction[1] * distance)
 
 
-def _near(number: Number, centre: Point, radius: int) -> Point:
+def _near(number: Uniform, centre: Point, radius: int) -> Point:
     east, south = (_between(number, -radius, radius) for _ in range(2))
     return Point(centre.east + east, centre.south + south)
 
 
-def _buried(number: Number, source: Source, at: Point) -> Place:
+def _buried(number: Uniform, source: Source, at: Point) -> Place:
     return Place(source, Point(at.east, at.south, _between(number, *DEPTHS[source.name])))

@@ -1,4 +1,4 @@
-"""What a customer can do, ``search[words]`` and ``click[what]``, parsed without knowing the page."""
+"""Actions of a customer, ``search[words]`` and ``click[what]``, parsed independently of the page."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ SEARCH = "search"
 CLICK = "click"
 
 _MEMOISED_LENGTH = 400
-_UNSAID = str.maketrans("[]\n", "   ")
+_TO_SPACES = str.maketrans("[]\n", "   ")
 
 
 def parse(action: str) -> tuple[str, str]:
-    r"""Read one action as its name and its argument in lower case; both are empty where it has no such form.
+    r"""Return the name of an action and its argument in lower case; both are empty if it does not have that form.
 
-    It is read as the regular expression ``(.+)\[(.+)\]`` reads it from the start, in time that grows with its length
-    only: the argument begins at the last bracket that it can begin at, and what follows the closing one is ignored.
-    The name keeps its case, and nothing is stripped.
+    The result is that of the original's regular expression ``(.+)\[(.+)\]``, in linear time: the argument starts at the
+    last possible bracket, and text after the closing bracket is ignored. The name keeps its case, and nothing is
+    stripped.
     """
     return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _parse(action)
 
 
 def search(words: str) -> str:
-    """Return the action that searches for words; brackets and new lines in them would end it early."""
-    return f"{SEARCH}[{words.translate(_UNSAID)}]"
+    """Return the action that searches for words, without brackets and new lines, which would end it early."""
+    return f"{SEARCH}[{words.translate(_TO_SPACES)}]"
 
 
 def click(what: str) -> str:
@@ -32,7 +32,7 @@ def click(what: str) -> str:
 
 
 def can_be_clicked(what: str) -> bool:
-    """Return whether the click on a name is read as one; with an opening bracket in the name it is not."""
+    """Return whether a click on this name is parsed as such; an opening bracket in the name prevents it."""
     return bool(what) and "[" not in what and "\n" not in what
 
 

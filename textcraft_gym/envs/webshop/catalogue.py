@@ -1,4 +1,4 @@
-"""What one shop is: its products, what customers want of them, and the search engine that finds them."""
+"""A catalogue: products, the goals of customers, and the search engine that finds products."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textcraft_gym.envs.webshop.files import GoalKind, Progress, find_files, pro
 from textcraft_gym.envs.webshop.generator import generate
 from textcraft_gym.envs.webshop.goals import shuffled, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.envs.webshop.search import Index, document
+from textcraft_gym.envs.webshop.search.bm25 import Index
 from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load, stored_index
 
 GENERATED = "generated"
@@ -22,13 +22,13 @@ _KEPT_SEARCHES = 1 << 12
 
 
 class Catalogue:
-    """A catalogue, immutable once made, so that any number of environments share one.
+    """A catalogue; immutable, so that any number of environments share one.
 
     Args:
-        products: What is sold, by ASIN.
-        goals: What is wanted of it, in the order that splits go by.
-        index: Finds products, numbered in their order.
-        fingerprint: Is equal for catalogues of equal content.
+        products: Products by ASIN.
+        goals: Goals of customers, in the order that splits are slices of.
+        index: The search engine, whose documents are the products in their order.
+        fingerprint: A SHA-256 of the content.
     """
 
     def __init__(self, products: Mapping[str, Product], goals: Sequence[Goal], index: Index, fingerprint: str) -> None:
@@ -49,9 +49,8 @@ class Catalogue:
     def of(cls, products: Sequence[Product], goals: Sequence[Goal]) -> Catalogue:
         """Return the catalogue of these products and goals, the goals in this order."""
         asins = [product.asin for product in products]
-        texts = (document(one.title, one.description, one.bullets, one.options) for one in products)
-        by_asin = dict(zip(asins, products, strict=True))
-        return cls(by_asin, tuple(goals), Index(texts, asins), _fingerprint(products, goals))
+        index = Index.build((product.document for product in products), asins)
+        return cls(dict(zip(asins, products, strict=True)), tuple(goals), index, _fingerprint(products, goals))
 
     @classmethod
     def load(
@@ -62,13 +61,14 @@ class Catalogue:
         seed: int = 0,
         progress: Progress | None = None,
     ) -> Catalogue:
-        """Load a catalogue; what was loaded before, and is unchanged, is the same object.
+        """Load a catalogue; the same arguments and unchanged files give the same object.
 
         Args:
             data: ``generated``, or a folder with the files of the original's data, or its file of products.
-            goals: In people's words, or made of a sentence and each combination of options; of files only.
-            seed: What a generated catalogue is made from; of files, prices of ranges and bounds on prices.
-            progress: Is told how far a file is read; by default a bar is shown if there is a terminal.
+            goals: ``human`` for those written by people, ``synthetic`` for a template sentence with each combination of
+                options; the latter need files.
+            seed: Seed of a generated catalogue; with files, of the prices of ranges and the bounds on prices.
+            progress: Called with the bytes read so far and in all; by default a progress bar on a terminal.
 
         Raises:
             ShopDataError: If a file is missing or cannot be read.
@@ -83,9 +83,9 @@ class Catalogue:
                 arrays = load(files, goals, seed, progress or bar)
             products = StoredProducts(arrays)
             fingerprint = arrays["fingerprint"].tobytes().hex()
-            made = cls(products, StoredGoals(arrays, products), stored_index(arrays), fingerprint)
-            _loaded.clear()
-            _loaded[key] = made
+            catalogue = cls(products, StoredGoals(arrays, products), stored_index(arrays), fingerprint)
+            _loaded.clear()  # the arrays are large: keep one catalogue of files at a time
+            _loaded[key] = catalogue
         return _loaded[key]
 
     def search(self, query: str) -> tuple[str, ...]:
@@ -94,19 +94,19 @@ class Catalogue:
         if found is None:
             if len(self._found) >= _KEPT_SEARCHES:
                 self._found.clear()
-            found = self._found[query] = tuple(self._asins[number] for number in self.index.search(query))
+            found = self._found[query] = tuple(self._asins[index] for index in self.index.search(query))
         return found
 
     def product(self, asin: str) -> Product:
-        """Return a product, its ASIN in upper or lower case.
+        """Return a product by its ASIN in upper or lower case.
 
         Raises:
             KeyError: If there is none.
         """
-        return self.products[self._printed[asin.lower()]]
+        return self.products[self._by_lower_case[asin.lower()]]
 
     def split(self, split: str) -> range:
-        """Return the numbers of the goals in a split: ``test``, ``dev``, ``train``, ``all``, and two of ADaPT.
+        """Return the indices of the goals in a split: ``test``, ``dev``, ``train``, ``all``, and two of ADaPT.
 
         Raises:
             UnknownName: If there is no such split.
@@ -114,7 +114,7 @@ class Catalogue:
         return split_range(split, len(self.goals))
 
     @cached_property
-    def _printed(self) -> dict[str, str]:
+    def _by_lower_case(self) -> dict[str, str]:
         return {asin.lower(): asin for asin in self._asins}
 
 

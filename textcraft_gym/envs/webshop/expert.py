@@ -1,4 +1,4 @@
-"""An expert that knows every product: a shortest way to a purchase that earns 1."""
+"""An expert that knows every product: finds a shortest plan to a purchase with a reward of 1."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.reward import fits
 from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, navigate
-from textcraft_gym.envs.webshop.search import document
 from textcraft_gym.envs.webshop.state import MAX_RESULTS, START, Shop, State
 
 _fits = lru_cache(maxsize=1 << 14)(fits)
 
 
 class Expert:
-    """Knows the ways to one goal in a shop.
+    """Plans purchases for one goal in a shop.
 
-    It looks at the goal's own product, at what the search for the instruction finds, and at what the customer has
-    found, and buys where that takes the fewest actions. From the index no way is shorter than a search, a click on
-    the product, one on each option that is asked for, and the purchase, unless one value fits two of these options.
+    It considers the goal's own product, the results of a search for the instruction, and the results that the customer
+    has now, and buys the product that takes the fewest actions. From the start page no plan is shorter than a search, a
+    click on the product, a click on each wanted option, and the purchase, unless one value meets two of these options.
     """
 
     def __init__(self, shop: Shop, goal: Goal) -> None:
@@ -30,18 +29,19 @@ class Expert:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def plan(self, state: State = START) -> list[str] | None:
-        """Return the shortest way from here; None if there is none, or all is over."""
+        """Return the shortest plan from a state; None if there is none, or the episode is over."""
         best: list[str] | None = None
         for approach, asin, chosen in self._approaches(state):
-            options = 0 if chosen else min(1, len(self.goal.options))
-            if best is None or len(approach) + options + 1 < len(best):
+            # Skip the costly search for clicks where even the fewest possible ones would make no shorter plan.
+            least_clicks = 1 if self.goal.options and not chosen else 0
+            if best is None or len(approach) + least_clicks + 1 < len(best):
                 clicks = self._clicks(asin, chosen)
                 if clicks is not None and (best is None or len(approach) + len(clicks) + 1 < len(best)):
                     best = [*approach, *clicks, click(BUY)]
         return best
 
     def _approaches(self, state: State) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
-        """Yield products with the actions that lead to their page, and what is chosen there already."""
+        """Yield the actions that lead to a product's page, the product, and the options chosen there already."""
         if state.page == "done":
             return
         back: list[str] = []
@@ -60,7 +60,7 @@ class Expert:
     def _listed(
         self, before: Sequence[str], results: Sequence[str], number: int, asins: Sequence[str]
     ) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
-        """Yield some of the products that are found, with the turning of pages that they take."""
+        """Yield those of the products that are among the results, with the clicks that turn to their page."""
         for asin in asins:
             if asin in results:
                 turns = results.index(asin) // self.shop.products_per_page + 1 - number
@@ -68,10 +68,9 @@ class Expert:
                 yield [*before, *pages, click(asin.lower())], asin, {}
 
     def _query(self) -> str:
-        """Return the first of some searches that has the goal's product on its first page, or else nearest to it."""
+        """Return the first of three searches with the goal's product on its first page, else the best for it."""
         product = self.goal.product
-        whole = document(product.title, product.description, product.bullets, product.options)
-        queries = [search(words) for words in (self.goal.instruction, product.title, whole)]
+        queries = [search(words) for words in (self.goal.instruction, product.title, product.document)]
         ranks: dict[str, int] = {}
         for query in queries:
             results = self._results(query)
@@ -86,7 +85,7 @@ class Expert:
         return self._found[query]
 
     def _clicks(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
-        """Return the fewest clicks on options after which to buy a product earns 1; None if none do."""
+        """Return the fewest clicks on options after which buying the product earns 1; None if there are none."""
         values = self._cover(asin, chosen)
         if values is None:
             return None
@@ -97,7 +96,7 @@ class Expert:
         return [click(value) for value in values] if self._earns[asin] else None
 
     def _cover(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
-        """Return the fewest values to click so that each option that is asked for is met; None if one cannot be."""
+        """Return the fewest values to click to meet every wanted option; None if one cannot be met."""
         option_of = self.shop.options(asin)
         page = State("item", asin=asin)
         fitting: list[list[str]] = []
@@ -106,6 +105,7 @@ class Expert:
             values = [value for value in values if navigate(self.shop, page, click(value)).chosen == value]
             if not values:
                 return None
+            # Try first what is chosen already, then the value exactly as it is wanted.
             fitting.append(sorted(values, key=lambda value: (chosen.get(option_of[value]) != value, value != wanted)))
         best: list[str] | None = None
 

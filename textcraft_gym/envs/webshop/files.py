@@ -1,8 +1,8 @@
-"""The files of the original's data, read as streams of any length, and nothing taken for granted about them.
+"""Reads the data files of the original as streams, and checks them.
 
-A folder has ``items_shuffle*.json`` (products), ``items_ins_v2*.json`` (their attributes, and sentences to make goals
-of) and ``items_human_ins.json`` (goals in people's words). What the original passes over is passed over: a product
-whose ASIN is ``nan``, is longer than ten characters or was there before, and a goal without attributes.
+A folder has ``items_shuffle*.json`` (products), ``items_ins_v2*.json`` (their attributes, and template sentences of
+synthetic goals) and ``items_human_ins.json`` (goals written by people). As in the original, products whose ASIN is
+``nan``, longer than ten characters or a duplicate are skipped, and so are goals without attributes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from textcraft_gym.errors import TextCraftGymError
 
 GoalKind: TypeAlias = Literal["human", "synthetic"]
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many bytes are read, and of how many."""
+"""Called with the number of bytes read so far and the size of the file."""
 
 MAX_ASIN = 10
 
@@ -35,12 +35,12 @@ _HUMAN = "items_human_ins.json"
 
 
 class ShopDataError(TextCraftGymError, ValueError):
-    """Data that cannot be read; the message says where. There is no half-loaded catalogue.
+    """Invalid data; the message names the file, the entry and the key. No catalogue is loaded in part.
 
     Args:
         file: The file or folder.
-        problem: What is wrong.
-        entry: The entry of the file, by its number from 0 or by ASIN.
+        problem: The error message.
+        entry: The entry of the file, by its index or by ASIN.
         key: The key in the entry.
     """
 
@@ -55,9 +55,9 @@ class ShopFiles:
     """The files of one data set.
 
     Attributes:
-        products: What is sold.
-        attributes: What is known of it.
-        human: What people want; None where goals are synthetic.
+        products: The products.
+        attributes: Their attributes.
+        human: The goals written by people; None if goals are synthetic.
     """
 
     products: Path
@@ -71,28 +71,28 @@ class ShopFiles:
 
 
 def find_files(data: str | Path, goals: GoalKind) -> ShopFiles:
-    """Return the files in a folder, or those that belong to one of its files of products.
+    """Return the files in a folder, or those that belong to a file of products.
 
     Raises:
-        ShopDataError: If one is missing, or there are several to choose from.
+        ShopDataError: If one is missing or ambiguous.
     """
     path = Path(data).expanduser()
     if path.is_dir():
         found = sorted(path.glob(f"{_PRODUCTS}*.json"))
         if len(found) != 1:
-            several = f"several ({', '.join(one.name for one in found)}): name one" if found else "there is none"
-            raise ShopDataError(path, f"expected one file {_PRODUCTS}*.json, but {several}")
+            names = ", ".join(file.name for file in found) or "none"
+            raise ShopDataError(path, f"expected one file {_PRODUCTS}*.json, got {names}")
         path = found[0]
     elif not path.is_file():
         raise ShopDataError(path, "no such file or folder")
     human = path.parent / _HUMAN
     if goals == "human" and not human.is_file():
-        raise ShopDataError(path.parent, f"no file {_HUMAN}; without it there are goals='synthetic' only")
+        raise ShopDataError(path.parent, f"no file {_HUMAN}: without it, use goals='synthetic'")
     return ShopFiles(path, _attributes_file(path), human if goals == "human" else None)
 
 
 def _attributes_file(products: Path) -> Path:
-    """Return the file of the same size, ``items_ins_v2_1000.json`` for ``items_shuffle_1000.json``, or the only one."""
+    """Return ``items_ins_v2_1000.json`` for ``items_shuffle_1000.json`` and so on, or else the only such file."""
     same = products.with_name(products.name.replace(_PRODUCTS, _ATTRIBUTES))
     found = [same] if same != products and same.is_file() else sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
     if len(found) != 1:
@@ -101,35 +101,35 @@ def _attributes_file(products: Path) -> Path:
 
 
 def read_shop(files: ShopFiles, seed: int, progress: Progress) -> Iterator[tuple[Product, list[Wish]]]:
-    """Yield each product with what is wanted of it.
+    """Yield each product with the wishes for it.
 
     Args:
-        files: Where it is read.
-        seed: What the prices of ranges and the bounds on prices are drawn from.
-        progress: Is told how far the file of products is read.
+        files: The files.
+        seed: Seed of the prices of ranges and the bounds on prices.
+        progress: Called while the file of products is read.
 
     Raises:
-        ShopDataError: With file, entry and key, at the first thing that cannot be read.
+        ShopDataError: At the first invalid entry.
     """
-    known = dict(_entries_by_asin(files.attributes))
-    told = dict(_entries_by_asin(files.human)) if files.human else None
+    attributes = dict(_entries_by_asin(files.attributes))
+    human = dict(_entries_by_asin(files.human)) if files.human else None
     seen: set[str] = set()
-    for number, values in enumerate(_entries(files.products, progress)):
-        entry = _Entry(files.products, number, values)
+    for index, values in enumerate(_entries(files.products, progress)):
+        entry = _Entry(files.products, index, values)
         asin = entry.text("asin")
         if not asin:
             raise entry.error("asin", "is empty")
         if asin == "nan" or len(asin) > MAX_ASIN or asin.lower() in seen:
             continue
         seen.add(asin.lower())
-        facts = _Entry(files.attributes, asin, json.loads(known.pop(asin, b"{}")))
+        facts = _Entry(files.attributes, asin, json.loads(attributes.pop(asin, b"{}")))
         product = _product(entry, asin, facts.texts("attributes"), seed)
-        if told is None:
+        if human is None:
             yield product, list(_synthetic_wishes(facts, product, seed))
         else:
-            yield product, list(_human_wishes(files.human, product, json.loads(told.pop(asin, b"[]")), seed))
+            yield product, list(_human_wishes(files.human, product, json.loads(human.pop(asin, b"[]")), seed))
     if not seen:
-        raise ShopDataError(files.products, "has no products; it should be a list of them")
+        raise ShopDataError(files.products, "expected a list of products, got none")
 
 
 # Entries
@@ -137,18 +137,20 @@ def read_shop(files: ShopFiles, seed: int, progress: Progress) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One entry of a file, which says where it is when something is wrong with it."""
+    """One entry of a file, with its position for error messages."""
 
     file: Path | None
-    place: object
+    position: object
     values: Any
 
     def error(self, key: str, problem: str) -> ShopDataError:
-        return ShopDataError(self.file or Path(), problem, self.place, key)
+        return ShopDataError(self.file or Path(), problem, self.position, key)
 
     def get(self, key: str) -> Any:
         if not isinstance(self.values, dict):
-            raise ShopDataError(self.file or Path(), f"expected an object, got {_shown(self.values)}", self.place)
+            raise ShopDataError(
+                self.file or Path(), f"expected an object, got {_abbreviated(self.values)}", self.position
+            )
         return self.values.get(key)
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -157,33 +159,33 @@ class _Entry:
             raise self.error(key, "is null" if key in self.values else "is missing")
         found = default if found is None else found
         if not isinstance(found, str):
-            raise self.error(key, f"expected a text, got {_shown(found)}")
+            raise self.error(key, f"expected a text, got {_abbreviated(found)}")
         return found
 
     def texts(self, key: str) -> tuple[str, ...]:
         found = self.get(key)
         if found is None:
             return ()
-        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise self.error(key, f"expected a list of texts, got {_shown(found)}")
+        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+            raise self.error(key, f"expected a list of texts, got {_abbreviated(found)}")
         return tuple(found)
 
 
-def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}..."
+def _abbreviated(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
 
 
 def _product(entry: _Entry, asin: str, attributes: tuple[str, ...], seed: int) -> Product:
     prices = _prices(entry)
-    draw = random.Random(f"price {seed} {asin}")
+    rng = random.Random(f"price {seed} {asin}")
     return Product(
         asin=asin,
         title=entry.text("name"),
         description=entry.text("full_description", ""),
         bullets=_bullets(entry),
         prices=prices,
-        price=prices[0] if len(prices) == 1 else prices[0] + (prices[1] - prices[0]) * draw.random(),
+        price=prices[0] if len(prices) == 1 else prices[0] + (prices[1] - prices[0]) * rng.random(),
         options=_options(entry),
         attributes=attributes,
         category=entry.text("category"),
@@ -206,40 +208,39 @@ def _prices(entry: _Entry) -> tuple[float, ...]:
     except ValueError:
         prices = ()
     if not prices:
-        raise entry.error("pricing", f"expected a price in dollars, got {_shown(text)}")
+        raise entry.error("pricing", f"expected a price in dollars, got {_abbreviated(text)}")
     return prices
 
 
 def _options(entry: _Entry) -> dict[str, tuple[str, ...]]:
     found = entry.get("customization_options") or {}
     if not isinstance(found, dict):
-        raise entry.error("customization_options", f"expected an object, got {_shown(found)}")
+        raise entry.error("customization_options", f"expected an object, got {_abbreviated(found)}")
     return {name.lower(): _values(entry, name, values) for name, values in found.items() if values is not None}
 
 
 def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:
     key = f"customization_options.{name}"
     if not isinstance(values, list):
-        raise entry.error(key, f"expected a list, got {_shown(values)}")
-    for one in values:
-        if not isinstance(one, dict) or not isinstance(one.get("value"), str):
-            raise entry.error(key, f"expected objects with a text as value, got {_shown(one)}")
-    return tuple(one["value"].strip().replace("/", " | ").lower() for one in values)
+        raise entry.error(key, f"expected a list, got {_abbreviated(values)}")
+    for item in values:
+        if not isinstance(item, dict) or not isinstance(item.get("value"), str):
+            raise entry.error(key, f"expected objects with a text as value, got {_abbreviated(item)}")
+    return tuple(item["value"].strip().replace("/", " | ").lower() for item in values)
 
 
-# What is wanted
+# Wishes
 
 
-def _human_wishes(file: Path | None, product: Product, told: Any, seed: int) -> Iterator[Wish]:
-    if not isinstance(told, list):
-        raise ShopDataError(file or Path(), f"expected a list, got {_shown(told)}", product.asin)
-    for number, values in enumerate(told):
-        entry = _Entry(file, f"{product.asin}[{number}]", values)
+def _human_wishes(file: Path | None, product: Product, entries: Any, seed: int) -> Iterator[Wish]:
+    if not isinstance(entries, list):
+        raise ShopDataError(file or Path(), f"expected a list, got {_abbreviated(entries)}", product.asin)
+    for index, values in enumerate(entries):
+        entry = _Entry(file, f"{product.asin}[{index}]", values)
         attributes = entry.texts("instruction_attributes")
         if attributes:
             text = entry.text("instruction").strip(".")
-            draw = random.Random(f"bound {seed} {product.asin} {number}")
-            bound = price_upper(product.price, draw)
+            bound = price_upper(product.price, random.Random(f"bound {seed} {product.asin} {index}"))
             yield Wish(text, attributes, entry.texts("instruction_options"), bound)
 
 
@@ -247,8 +248,8 @@ def _synthetic_wishes(entry: _Entry, product: Product, seed: int) -> Iterator[Wi
     text = entry.text("instruction", "")
     attributes = entry.texts("instruction_attributes")
     if text and attributes:
-        draw = random.Random(f"bound {seed} {product.asin}")
-        yield Wish(text, attributes, None, price_upper(product.price, draw))
+        bound = price_upper(product.price, random.Random(f"bound {seed} {product.asin}"))
+        yield Wish(text, attributes, None, bound)
 
 
 # Streams
@@ -264,7 +265,7 @@ def _entries(file: Path, progress: Progress) -> Iterator[Any]:
 
 
 def _entries_by_asin(file: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield entries as bytes, which take a fifth of the memory."""
+    """Yield entries as JSON in bytes, which take a fifth of the memory of objects."""
     with file.open("rb") as stream:
         _expect_object(file, stream)
         for asin, entry in _parsed(file, ijson.kvitems(stream, "", use_float=True)):
@@ -279,19 +280,19 @@ def _expect_object(file: Path, stream: IO[bytes]) -> None:
 
 
 def _parsed(file: Path, parser: Iterator[Any]) -> Iterator[Any]:
-    """Yield entries; where it is no JSON is told by the number of entries before."""
-    number = 0
+    """Yield entries; a syntax error is reported with the index of the entry that it is in."""
+    index = 0
     try:
         for entry in parser:
             yield entry
-            number += 1
+            index += 1
     except (ijson.JSONError, UnicodeError) as error:
-        raise ShopDataError(file, f"not JSON, or cut off: {error}", number) from error
+        raise ShopDataError(file, f"not JSON, or truncated: {error}", index) from error
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """Show a bar while something is read, if there is a terminal to show it on."""
+    """Show a progress bar while a file is read, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda read, size: None
         return

@@ -1,4 +1,4 @@
-"""What customers want of a product: as people wrote it down, or made up from a sentence and each choice of options."""
+"""Goals of customers: written by people, or made of a template sentence and each combination of options."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ SPLITS: Mapping[str, tuple[int, int | None]] = {
     "adapt_test": (0, 100),
     "adapt_dev": (100, 140),
 }
-"""The goals of each split, from and up to. The two of ADaPT are parts of the test split."""
+"""The slice of the goals that each split is; the two of ADaPT are parts of the test split."""
 
 _ORDER_SEED = 233
-_BOUNDS = [10.0 * tens for tens in range(1, 100)]
-_NEAREST = 4
+_PRICE_BOUNDS = [10.0 * tens for tens in range(1, 100)]
+_NEAREST_BOUNDS = 4
 
 
 def split_range(split: str, goals: int) -> range:
-    """Return the numbers of a split's goals, of so many.
+    """Return the indices of a split's goals, given the number of all goals.
 
     Raises:
         UnknownName: If there is no such split.
@@ -41,31 +41,31 @@ def split_range(split: str, goals: int) -> range:
 
 
 def shuffled(goals: Iterable[T]) -> list[T]:
-    """Return goals in the order of the original, which the splits go by."""
-    # As the original shuffles: the same on every Python, 3.10 to 3.13, whose `shuffle` and `sample` draw alike.
+    """Return goals in the order of the original, of which the splits are slices."""
+    # The original shuffles like this; `shuffle` and `sample` draw alike on Python 3.10 to 3.13.
     order = list(goals)
     random.Random(_ORDER_SEED).shuffle(order)
     return order
 
 
-def price_upper(price: float, draw: random.Random) -> float:
-    """Return a bound on the price: of the next four multiples of ten two are drawn, and the larger is kept.
+def price_upper(price: float, rng: random.Random) -> float:
+    """Return a bound on the price: the larger of two that are drawn from the next four multiples of ten.
 
-    It is infinite for a price above which there is but one multiple below a thousand.
+    It is infinite if fewer than two multiples of ten are between the price and 1,000.
     """
-    nearest = [bound for bound in _BOUNDS if bound > price][:_NEAREST]
-    return max(draw.sample(nearest, 2)) if len(nearest) > 1 else math.inf
+    nearest = [bound for bound in _PRICE_BOUNDS if bound > price][:_NEAREST_BOUNDS]
+    return max(rng.sample(nearest, 2)) if len(nearest) > 1 else math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A sentence about one product, which makes one goal, or one for each combination of option values.
+    """A sentence about one product, from which one goal is made, or one for each combination of option values.
 
     Attributes:
         text: The sentence.
-        attributes: What the product must be.
-        options: Which values must be chosen; None for every combination in turn.
-        price_upper: The most it may cost, in dollars; infinite where there is no bound.
+        attributes: Attributes that the product must have.
+        options: Option values that must be chosen; None to make a goal of each combination.
+        price_upper: Highest price in dollars; infinite for no bound.
     """
 
     text: str
@@ -73,37 +73,40 @@ class Wish:
     options: tuple[str, ...] | None
     price_upper: float
 
-    def goals(self, product: Product) -> int:
-        """Return how many goals it makes."""
+    def goal_count(self, product: Product) -> int:
+        """Return the number of its goals."""
         return 1 if self.options is not None else math.prod(map(len, product.options.values()))
 
-    def goal(self, product: Product, number: int, weight: float = 1.0) -> Goal:
-        """Return one of its goals."""
+    def goal(self, product: Product, index: int, weight: float = 1.0) -> Goal:
+        """Return one of its goals by index."""
         bound = f", and price lower than {self.price_upper:.2f} dollars" if math.isfinite(self.price_upper) else ""
         if self.options is not None:
             return Goal(f"{self.text}{bound}", product, self.attributes, self.options, self.price_upper, weight)
-        chosen = _combination(product.options, number)
-        choice = ", and ".join(f"{name}: {value}" for name, value in chosen.items())
-        text = f"{self.text}{' with ' if choice else ''}{choice}{bound}"
+        chosen = _combination(product.options, index)
+        choices = ", and ".join(f"{option}: {value}" for option, value in chosen.items())
+        text = f"{self.text} with {choices}{bound}" if choices else f"{self.text}{bound}"
         return Goal(text, product, self.attributes, tuple(chosen.values()), self.price_upper, weight)
 
 
-def _combination(options: Mapping[str, Sequence[str]], number: int) -> dict[str, str]:
-    """Return the combination of that number, where the value of the last option by name changes fastest."""
+def _combination(options: Mapping[str, Sequence[str]], index: int) -> dict[str, str]:
+    """Return a combination of values by index, in which the last option by name changes fastest."""
     chosen = {}
-    for name in sorted(options, reverse=True):
-        number, value = divmod(number, len(options[name]))
-        chosen[name] = options[name][value]
+    for option in sorted(options, reverse=True):
+        index, value = divmod(index, len(options[option]))
+        chosen[option] = options[option][value]
     return dict(reversed(chosen.items()))
 
 
-def weights(wishes: Sequence[Wish], goals: Sequence[int]) -> list[float]:
-    """Return how likely a goal of each wish is drawn, given how many each makes: the rarer its attributes, the more."""
-    often: Counter[str] = Counter()
-    for wish, made in zip(wishes, goals, strict=True):
+def weights(wishes: Sequence[Wish], goal_counts: Sequence[int]) -> list[float]:
+    """Return the weight with which a goal of each wish is drawn: synthetic goals of rare attributes get more."""
+    attribute_counts: Counter[str] = Counter()
+    for wish, count in zip(wishes, goal_counts, strict=True):
         for attribute in wish.attributes:
-            often[attribute] += made
-    return [
-        1.0 if wish.options is not None else sum(1 / often[one] for one in wish.attributes) / len(wish.attributes)
-        for wish in wishes
-    ]
+            attribute_counts[attribute] += count
+
+    def weight(wish: Wish) -> float:
+        if wish.options is not None:
+            return 1.0
+        return sum(1 / attribute_counts[attribute] for attribute in wish.attributes) / len(wish.attributes)
+
+    return [weight(wish) for wish in wishes]

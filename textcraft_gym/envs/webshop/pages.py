@@ -1,4 +1,4 @@
-"""What stands on each page, node by node, in the order of the original's pages; ``text`` puts it in words."""
+"""The content of each page as a list of nodes, in the order of the original's pages; ``text`` formats them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.envs.webshop.state import Shop, State
 
 Node: TypeAlias = "tuple[str, str]"
-"""A kind, and the text."""
+"""A kind of node and its text."""
 
 HEADER = "header"
 TEXT = "text"
@@ -25,17 +25,18 @@ SCORE = "Your score (min 0.0, max 1.0)"
 _SPACES = " \t\n\f\r"
 _NO_RATING = "Rating: N.A."
 _NOTHING = "None"
+# The original embeds JSON in HTML with Jinja's filter tojson, which escapes these.
 _UNSAFE_IN_HTML = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&'"})
 
 
 def page(shop: Shop, instruction: str, state: State, score: float = 0.0) -> list[Node]:
-    """Return the nodes of the page that a customer is on.
+    """Return the nodes of a page.
 
     Args:
-        shop: Where.
-        instruction: What the customer wants; every page but the last says it.
-        state: The page.
-        score: What was earned, for the last page.
+        shop: The shop.
+        instruction: The instruction, which every page but the last shows.
+        state: The page and what was done on it.
+        score: The reward, for the last page.
     """
     if state.page == "done":
         nodes = _done(state, score)
@@ -49,7 +50,7 @@ def page(shop: Shop, instruction: str, state: State, score: float = 0.0) -> list
             nodes += _item(shop, state)
         else:
             nodes += [(BUTTON, "< Prev"), *_sub_page(shop.products[state.asin], state.sub_page)]
-    return list(_shown(nodes))
+    return list(_without_blanks(nodes))
 
 
 def _results(shop: Shop, state: State) -> Iterator[Node]:
@@ -81,7 +82,7 @@ def _item(shop: Shop, state: State) -> Iterator[Node]:
 
 
 def _sub_page(product: Product, sub_page: str) -> Iterator[Node]:
-    """The data that is published has no reviews, so that their page is empty."""
+    """Yield the nodes of a page about a product; that of reviews is empty, since the published data has none."""
     if sub_page == "description":
         yield TEXT, product.description
     elif sub_page == "features":
@@ -96,7 +97,7 @@ def _sub_page(product: Product, sub_page: str) -> Iterator[Node]:
 
 
 def _done(state: State, score: float) -> list[Node]:
-    """What was bought, the goal's side of it left empty as on the original's page."""
+    """Return the nodes of the last page, with the goal's fields left empty as in the original."""
     chosen = json.dumps(dict(state.chosen)).translate(_UNSAFE_IN_HTML)
     thanks = ("Thank you for shopping with us!", "Your code: ", _NOTHING, " (Paste it in your MTurk interface.)")
     bought = ("Purchased", "asin", state.asin, "options", chosen, "attrs", _NOTHING, "category", _NOTHING)
@@ -107,8 +108,8 @@ def _done(state: State, score: float) -> list[Node]:
     return [(TEXT, text) for text in (*thanks, *bought, *kind, *target, *goal, *reward)]
 
 
-def _shown(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Blanks alone are one space, and with a new line in them or none at all nothing, as the original reads pages."""
+def _without_blanks(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Shorten a node of blanks to one space, and drop it if it is empty or has a new line, as the original does."""
     for node in nodes:
         kind, words = node
         if words.strip(_SPACES):

@@ -1,4 +1,4 @@
-"""What a shop sells, and what a customer wants."""
+"""Products of the shop and goals of its customers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 NO_PRICE = 100.0
-"""What a product without a price costs."""
+"""Price in dollars of a product that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,17 +14,17 @@ class Product:
     """One product.
 
     Attributes:
-        asin: Its number, ten characters at most, as it is printed.
-        title: Its name.
-        description: May be empty.
-        bullets: Its features; the first is searched, too.
+        asin: Amazon's product id, ten characters at most.
+        title: Its title.
+        description: A text; may be empty.
+        bullets: Its features.
         prices: One price in dollars, or the ends of a range.
-        price: What it costs: the one price, or one drawn from the range.
-        options: The values of each option, both in lower case, in the order in which they are shown.
-        attributes: What is known of it and not shown, ``machine wash``; goals ask for these.
+        price: Price of a purchase: the one price, or one drawn from the range.
+        options: The values of each option, both in lower case, in display order.
+        attributes: Hidden properties that goals ask for, ``machine wash``.
         category: Its department.
-        query: The words under which it was found.
-        product_category: Its place in the tree of categories, ``A \u203a B \u203a C``.
+        query: The search that it was scraped from.
+        product_category: Its path in the tree of categories, ``A \u203a B \u203a C``.
     """
 
     asin: str
@@ -41,21 +41,28 @@ class Product:
 
     @property
     def price_tag(self) -> str:
-        """The price as it is printed."""
+        """The price as it is displayed."""
         return " to ".join(f"${price}" for price in self.prices)
+
+    @property
+    def document(self) -> str:
+        """The text that the search engine indexes, in lower case; as in the original, it has the first bullet only."""
+        choices = ", and ".join(f"{option}: {', '.join(values)}" for option, values in self.options.items())
+        first_bullet = self.bullets[0] if self.bullets else ""
+        return " ".join((self.title, self.description, first_bullet, choices)).lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a customer wants.
+    """The goal of a customer.
 
     Attributes:
-        instruction: What is said, with the bound on the price.
-        product: One that fits.
-        attributes: What it must be.
-        options: Which values must be chosen.
-        price_upper: The most it may cost, in dollars; infinite where there is no bound.
-        weight: How likely a synthetic goal is drawn; 1 for a human one.
+        instruction: The request in words, with the bound on the price.
+        product: A product that meets the goal.
+        attributes: Attributes that the purchase must have.
+        options: Option values that must be chosen.
+        price_upper: Highest price in dollars; infinite for no bound.
+        weight: Relative probability that a synthetic goal is drawn; 1 for human goals.
     """
 
     instruction: str

@@ -1,4 +1,4 @@
-"""What a purchase earns: is it the kind of thing, has it the attributes and options, is it cheap enough."""
+"""The reward of a purchase: its type, attributes, options and price compared with the goal."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from rapidfuzz.utils import default_process
 from textcraft_gym.envs.webshop.product import Goal, Product
 
 Nouns: TypeAlias = Callable[[str], Iterable[str]]
-"""Finds the nouns of a title, each as often as it stands there."""
+"""Returns the nouns of a title, with repetitions."""
 
 ALIKE = 85
-"""Texts that are more alike than this, of 100, count as the same."""
+"""Similarity, 0 to 100, above which two texts count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """What a purchase earns, and its parts, each in 0..1.
+    """The reward of a purchase and its parts, each in 0..1.
 
     Attributes:
-        r_type: Whether it is the kind of thing; the whole is multiplied by this.
-        r_att: Which part of the attributes it has; None if none was asked for.
-        r_option: Which part of the options was chosen; None if none was asked for.
-        r_price: Whether it costs no more than the bound, 1 or 0.
-        score: The whole.
+        r_type: How far it is the wanted type of product; a factor of the score.
+        r_att: Fraction of the wanted attributes that it has; None if none was wanted.
+        r_option: Fraction of the wanted options that were chosen; None if none was wanted.
+        r_price: 1 if it costs no more than the bound, else 0.
+        score: The reward.
     """
 
     r_type: float
@@ -39,16 +39,16 @@ class Reward:
 
 
 def default_nouns(title: str) -> list[str]:
-    """Return the words of a title that may be nouns: all but function words and numbers, each as often as it stands.
+    """Return the words of a title that may be nouns, with repetitions: all but function words and numbers.
 
-    The original asks a tagger, which needs a model of its own.
+    The original uses a part-of-speech tagger, which needs a language model.
     """
     words = (word.lower() for word in _WORD.findall(title))
-    return [word for word in words if not word[0].isdigit() and word not in _NO_NOUNS]
+    return [word for word in words if not word[0].isdigit() and word not in _NOT_NOUNS]
 
 
 def reward(goal: Goal, product: Product, options: Mapping[str, str], nouns: Nouns = default_nouns) -> Reward:
-    """Return what buying ``product`` with the chosen ``options``, value by name, earns."""
+    """Return the reward of buying ``product`` with the chosen ``options``, values by name."""
     r_type = type_reward(goal.product, product, nouns)
     attributes = sum(has_attribute(product, wanted) for wanted in goal.attributes)
     chosen = sum(any(fits(wanted, value) for value in options.values()) for wanted in goal.options)
@@ -64,17 +64,18 @@ def reward(goal: Goal, product: Product, options: Mapping[str, str], nouns: Noun
 
 
 def type_reward(wanted: Product, bought: Product, nouns: Nouns = default_nouns) -> float:
-    """Return how far a product is the kind of thing that is wanted: 1, 0.5, 0.1 or 0."""
-    called = list(nouns(wanted.title))
-    likeness = len({*called} & {*nouns(bought.title)}) / len(called) if called else 0.2
-    if likeness < 0.1:
-        return 0.1 if likeness else 0.0
-    related = wanted.query == bought.query or len(_departments(wanted) & _departments(bought)) > 1
-    return 1.0 if related or likeness > 0.2 else 0.5
+    """Return how far a product is of the wanted type: 1, 0.5, 0.1 or 0."""
+    wanted_nouns = list(nouns(wanted.title))
+    # The distinct nouns in common over all wanted ones, repetitions included, as in the original.
+    overlap = len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns) if wanted_nouns else 0.2
+    if overlap < 0.1:
+        return 0.1 if overlap else 0.0
+    related = wanted.query == bought.query or len(_categories(wanted) & _categories(bought)) > 1
+    return 1.0 if related or overlap > 0.2 else 0.5
 
 
 def has_attribute(product: Product, wanted: str) -> bool:
-    """Return whether an attribute is known of a product, or stands in its title, its features or its description."""
+    """Return whether a product has an attribute, or its title, bullets or description contain it."""
     return (
         any(alike(attribute, wanted) for attribute in product.attributes)
         or wanted in product.title.lower()
@@ -84,26 +85,26 @@ def has_attribute(product: Product, wanted: str) -> bool:
 
 
 def fits(wanted: str, chosen: str) -> bool:
-    """Return whether the option value that was chosen passes for the wanted one; of colours, the main one counts."""
+    """Return whether a chosen option value matches the wanted one; of a colour, only the main one counts."""
     return alike(main_colour(chosen), main_colour(wanted))
 
 
 def main_colour(value: str) -> str:
-    """Return the first colour, in the order of their names, that is found anywhere in a value; else the value."""
+    """Return the alphabetically first colour that a value contains, or else the value."""
     return next((colour for colour in COLOURS if colour in value), value)
 
 
-def alike(one: str, other: str) -> bool:
-    """Return whether two texts have the same words, or nearly, as thefuzz reads and rounds them."""
-    one, other = (default_process(text.translate(_WITHOUT_LATIN_1)) for text in (one, other))
-    return round(token_set_ratio(one, other)) > ALIKE
+def alike(first: str, second: str) -> bool:
+    """Return whether two texts have nearly the same words, processed and rounded as in thefuzz."""
+    processed = (default_process(text.translate(_WITHOUT_LATIN_1)) for text in (first, second))
+    return round(token_set_ratio(*processed)) > ALIKE
 
 
-# What thefuzz calls forcing a text to ASCII: only the next 128 characters go, so that emoji and Chinese are compared.
+# thefuzz's "force_ascii" removes these 128 characters only, so that emoji and Chinese are compared.
 _WITHOUT_LATIN_1 = dict.fromkeys(range(128, 256))
 
 
-def _departments(product: Product) -> set[str]:
+def _categories(product: Product) -> set[str]:
     return {part.strip() for part in product.product_category.split("\u203a")}
 
 
@@ -117,7 +118,7 @@ _COLOURS = (
     "violet walnut wheat white wine yellow"
 )
 COLOURS = tuple(_COLOURS.split())
-"""What counts as a colour, in alphabetical order, which is the order of looking."""
+"""The colours in alphabetical order, in which ``main_colour`` tries them."""
 
 _WORD = re.compile("[A-Za-z0-9\u00c0-\u00ff]+(?:['\u2019.][A-Za-z0-9]+)*")
 
@@ -137,4 +138,4 @@ _FUNCTION_WORDS = (
     "towards under until unless up upon us very via was we well were what whatever when where whether which while who "
     "whoever whom whose why will with within without would yet you your yours yourself"
 )
-_NO_NOUNS = frozenset((*_NUMBER_WORDS.split(), *_FUNCTION_WORDS.split()))
+_NOT_NOUNS = frozenset((*_NUMBER_WORDS.split(), *_FUNCTION_WORDS.split()))

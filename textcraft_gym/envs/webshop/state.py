@@ -1,4 +1,4 @@
-"""The shop that is walked, and where a customer is in it."""
+"""The shop and the state of a customer in it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _KEPT_PRODUCTS = 1 << 12
 
 
 class State(NamedTuple):
-    """Where a customer is. It is never changed; equal ones are shown alike.
+    """The state of a customer. Equal states have equal pages.
 
     Attributes:
         page: The kind of page.
-        results: What the last search found, as ASINs, best first.
-        number: Which page of the results, from 1; there is no last one.
-        asin: The product that is looked at, or that was bought.
-        sub_page: Which page about the product, ``features``.
-        chosen: The option values that were clicked, by option, in the order of the options' names.
-        visited: The products that were looked at since the index was left.
+        results: ASINs of the last search, best first.
+        number: Page of the results, from 1; pages past the end are empty.
+        asin: The product that is shown or was bought.
+        sub_page: The page about the product, ``features``.
+        chosen: Pairs of an option and the value that was clicked, sorted by option.
+        visited: The products that were shown since the index page.
     """
 
     page: Page = "index"
@@ -56,27 +56,27 @@ class Transition(NamedTuple):
 
 
 class Stock(Protocol):
-    """What a shop needs of a catalogue."""
+    """The part of a catalogue that a shop needs."""
 
     @property
     def products(self) -> Mapping[str, Product]:
         """The products by ASIN."""
 
     def search(self, query: str) -> Sequence[str]:
-        """Return the ASINs of what is found, best first."""
+        """Return the ASINs of the matching products, best first."""
 
 
 class Shop:
-    """A catalogue as it is put on pages.
+    """A catalogue on pages.
 
     Args:
-        stock: What is sold.
-        products_per_page: How many products a page of results has, 1 to 50.
-        show_attrs: Whether the page of a product leads to its attributes.
-        nouns: Finds the nouns of titles, by which purchases are judged.
+        stock: The catalogue.
+        products_per_page: Number of products on a page of results, 1 to 50.
+        show_attrs: Whether the page of a product has a button for its attributes.
+        nouns: Returns the nouns of a title, which the reward compares.
 
     Raises:
-        ValueError: For a number of products out of bounds.
+        ValueError: If ``products_per_page`` is out of bounds.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class Shop:
         return tuple(self.stock.search(query)[:MAX_RESULTS])
 
     def listed(self, state: State) -> tuple[str, ...]:
-        """Return the ASINs on the page of results that a customer is on; none where it is past the end."""
+        """Return the ASINs on the current page of results; none past the end."""
         first = (state.number - 1) * self.products_per_page
         return state.results[first : first + self.products_per_page]
 
     def options(self, asin: str) -> Mapping[str, str]:
-        """Return the option of each value; a value of two options belongs to the last."""
+        """Return the option that each value belongs to, the last one if there are two."""
         found = self._options.get(asin)
         if found is None:
             if len(self._options) >= _KEPT_PRODUCTS:
@@ -117,5 +117,5 @@ class Shop:
         return found
 
     def judge(self, goal: Goal, asin: str, chosen: Mapping[str, str]) -> Reward:
-        """Return what buying a product with the chosen options earns."""
+        """Return the reward of buying a product with the chosen options."""
         return reward(goal, self.products[asin], chosen, self.nouns)

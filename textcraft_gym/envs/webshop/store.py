@@ -1,6 +1,6 @@
-"""A catalogue as flat arrays: small in memory, shared by processes, and kept on disk from one start to the next.
+"""A catalogue as flat arrays: small in memory, shared by processes, and cached on disk.
 
-Of products and goals, only those that are looked at are ever made objects.
+Product and Goal objects are made only when they are accessed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from textcraft_gym.cache import cache_folder, keep
 from textcraft_gym.envs.webshop.files import GoalKind, Progress, ShopDataError, ShopFiles, read_shop
 from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.envs.webshop.search import Arrays, Index, document
+from textcraft_gym.envs.webshop.search.bm25 import Arrays, Index
 
-FORMAT = 1
-"""Of the kept file, and of all that is worked out before it is written: with a new one, old files are made anew."""
+FORMAT = 2
+"""Version of the cached file and of the code that computes its content; files of another version are ignored."""
 
 _KEPT_PRODUCTS = 1 << 12
 _ALIGNMENT = 64
@@ -39,7 +39,7 @@ class StoredProducts(Mapping[str, Product]):
 
     def __init__(self, arrays: Arrays) -> None:
         self.asins: list[str] = json.loads(arrays["asins"].tobytes())
-        self._numbers = {asin: number for number, asin in enumerate(self.asins)}
+        self._index = {asin: index for index, asin in enumerate(self.asins)}
         self._records = _Records(arrays, "products")
         self._made: dict[str, Product] = {}
 
@@ -50,12 +50,12 @@ class StoredProducts(Mapping[str, Product]):
         return iter(self.asins)
 
     def __contains__(self, asin: object) -> bool:
-        return asin in self._numbers
+        return asin in self._index
 
     def __getitem__(self, asin: str) -> Product:
         made = self._made.get(asin)
         if made is None:
-            made = _unpacked(self._records[self._numbers[asin]])
+            made = _unpacked(self._records[self._index[asin]])
             if len(self._made) >= _KEPT_PRODUCTS:
                 self._made.clear()
             self._made[asin] = made
@@ -63,42 +63,43 @@ class StoredProducts(Mapping[str, Product]):
 
 
 class StoredGoals(Sequence[Goal]):
-    """Goals in the order that splits go by."""
+    """Goals in the order that splits are slices of."""
 
     def __init__(self, arrays: Arrays, products: StoredProducts) -> None:
         self._products = products
         self._wishes = _Records(arrays, "wishes")
-        self._wish, self._combination, self._weights = (arrays[f"goal_{one}"] for one in ("wish", "number", "weight"))
+        self._wish, self._combination = arrays["goal_wish"], arrays["goal_combination"]
+        self._weight = arrays["goal_weight"]
 
     def __len__(self) -> int:
         return len(self._wish)
 
     @overload
-    def __getitem__(self, number: int) -> Goal: ...
+    def __getitem__(self, index: int) -> Goal: ...
     @overload
-    def __getitem__(self, number: slice) -> list[Goal]: ...
-    def __getitem__(self, number: int | slice) -> Goal | list[Goal]:
-        if isinstance(number, slice):
-            return [self[one] for one in range(len(self))[number]]
-        product, text, attributes, options, price_upper = self._wishes[int(self._wish[number])]
+    def __getitem__(self, index: slice) -> list[Goal]: ...
+    def __getitem__(self, index: int | slice) -> Goal | list[Goal]:
+        if isinstance(index, slice):
+            return [self[goal] for goal in range(len(self))[index]]
+        product, text, attributes, options, price_upper = self._wishes[int(self._wish[index])]
         wish = Wish(text, tuple(attributes), None if options is None else tuple(options), price_upper)
-        sold = self._products[self._products.asins[product]]
-        return wish.goal(sold, int(self._combination[number]), float(self._weights[number]))
+        asin = self._products.asins[product]
+        return wish.goal(self._products[asin], int(self._combination[index]), float(self._weight[index]))
 
 
 class _Records:
-    """JSON values, one after another, parsed when they are asked for."""
+    """JSON values, one after another, parsed on access."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         self._data, self._ends = arrays[name], arrays[f"{name}_ends"]
 
-    def __getitem__(self, number: int) -> Any:
-        start = self._ends[number - 1] if number else 0
-        return json.loads(self._data[start : self._ends[number]].tobytes())
+    def __getitem__(self, index: int) -> Any:
+        start = self._ends[index - 1] if index else 0
+        return json.loads(self._data[start : self._ends[index]].tobytes())
 
 
 class _Writer:
-    """Takes down JSON values."""
+    """Writes JSON values that ``_Records`` reads."""
 
     def __init__(self) -> None:
         self.data, self.ends = bytearray(), array("q")
@@ -112,7 +113,7 @@ class _Writer:
 
 
 def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress) -> Arrays:
-    """Return what the files hold, from where it was kept if it was and they are as they were.
+    """Return the arrays of a data set, from the cache if its files are unchanged.
 
     Raises:
         ShopDataError: If they cannot be read.
@@ -121,12 +122,12 @@ def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress) -> Ar
     parts = [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]
     stamp = json.dumps([FORMAT, goals, seed, parts])
     name = hashlib.sha256(json.dumps([goals, seed, [path for path, *_ in parts]]).encode()).hexdigest()[:16]
-    kept = cache_folder() / f"webshop-{name}.arrays"
-    arrays = _read(kept, stamp)
+    cached = cache_folder() / f"webshop-{name}.arrays"
+    arrays = _read(cached, stamp)
     if arrays is None:
         arrays = build(read_shop(files, seed, progress), files)
-        if keep(kept, partial(_write, arrays, stamp)):
-            arrays = _read(kept, stamp) or arrays
+        if keep(cached, partial(_write, arrays, stamp)):
+            arrays = _read(cached, stamp) or arrays
     return arrays
 
 
@@ -134,21 +135,27 @@ def build(shop: Iterable[tuple[Product, list[Wish]]], files: ShopFiles) -> Array
     """Return products, goals and the search index as arrays."""
     asins: list[str] = []
     products, wishes = _Writer(), _Writer()
-    wanted: list[tuple[int, Wish, int]] = []
+    wished: list[tuple[int, Wish, int]] = []  # the index of a product, a wish for it, and how many goals that makes
 
     def documents() -> Iterator[str]:
-        for product, some in shop:
-            wanted.extend((len(asins), wish, goals) for wish in some if (goals := wish.goals(product)))
+        """Record products and wishes on the way, so that the files are read once."""
+        for product, product_wishes in shop:
+            counted = [(len(asins), wish, wish.goal_count(product)) for wish in product_wishes]
+            wished.extend(entry for entry in counted if entry[-1] > 0)
             asins.append(product.asin)
             products.add([getattr(product, name) for name in _FIELDS])
-            yield document(product.title, product.description, product.bullets, product.options)
+            yield product.document
 
-    index = Index(documents(), asins).arrays
-    if not wanted:
+    index = Index.build(documents(), asins).arrays
+    if not wished:
         raise ShopDataError(files.human or files.attributes, "has no goal for any of the products")
-    for product, wish, _ in wanted:
+    for product, wish, _ in wished:
         wishes.add([product, *astuple(wish)])
-    arrays = products.arrays("products") | wishes.arrays("wishes") | _goals([wish for _, *wish in wanted])
+    arrays = (
+        products.arrays("products")
+        | wishes.arrays("wishes")
+        | _goals([wish for _, wish, _ in wished], [count for *_, count in wished])
+    )
     arrays["asins"] = np.frombuffer(json.dumps(asins).encode(), np.uint8)
     contents = hashlib.sha256()
     for part in arrays.values():
@@ -159,16 +166,16 @@ def build(shop: Iterable[tuple[Product, list[Wish]]], files: ShopFiles) -> Array
 
 def stored_index(arrays: Arrays) -> Index:
     """Return the search index among a catalogue's arrays."""
-    return Index.of_arrays({name[len(_INDEX) :]: part for name, part in arrays.items() if name.startswith(_INDEX)})
+    return Index({name[len(_INDEX) :]: part for name, part in arrays.items() if name.startswith(_INDEX)})
 
 
-def _goals(wanted: Sequence[Sequence[Any]]) -> Arrays:
-    wishes, made = [wish for wish, _ in wanted], [goals for _, goals in wanted]
-    order = np.array(shuffled(range(sum(made))))
-    wish = np.repeat(np.arange(len(made)), made)[order]
-    first = np.cumsum(made) - made
-    weight = np.array(weights(wishes, made), np.float64)
-    return {"goal_wish": wish, "goal_number": order - first[wish], "goal_weight": weight[wish]}
+def _goals(wishes: Sequence[Wish], counts: Sequence[int]) -> Arrays:
+    """Return the wish, the combination of options and the weight of each goal, in the shuffled order."""
+    order = np.array(shuffled(range(sum(counts))))
+    wish = np.repeat(np.arange(len(counts)), counts)[order]
+    first = np.cumsum(counts) - counts
+    weight = np.array(weights(wishes, counts), np.float64)
+    return {"goal_wish": wish, "goal_combination": order - first[wish], "goal_weight": weight[wish]}
 
 
 def _unpacked(record: list[Any]) -> Product:
@@ -179,19 +186,19 @@ def _unpacked(record: list[Any]) -> Product:
     return Product(**parts)
 
 
-# The kept file: a line of JSON that says where each array begins, the arrays, and a checksum.
+# The cached file: a line of JSON that says where each array begins, the aligned arrays, and a checksum.
 
 
 def _write(arrays: Arrays, stamp: str, stream: IO[bytes]) -> None:
-    start, places = 0, {}
+    start, layout = 0, {}
     for name, part in arrays.items():
-        places[name] = [part.dtype.str, start, part.nbytes]
-        start += part.nbytes + -part.nbytes % _ALIGNMENT
-    header = json.dumps([stamp, places]).encode()
-    header += b" " * (-(len(header) + 1) % _ALIGNMENT) + b"\n"
+        layout[name] = [part.dtype.str, start, part.nbytes]
+        start += part.nbytes + _padding(part.nbytes)
+    header = json.dumps([stamp, layout]).encode()
+    header += b" " * _padding(len(header) + 1) + b"\n"
     pieces: list[Any] = [header]
     for part in arrays.values():
-        pieces += [part.data.cast("B"), bytes(-part.nbytes % _ALIGNMENT)]
+        pieces += [part.data.cast("B"), bytes(_padding(part.nbytes))]
     checksum = 0
     for piece in pieces:
         checksum = zlib.crc32(piece, checksum)
@@ -199,16 +206,21 @@ def _write(arrays: Arrays, stamp: str, stream: IO[bytes]) -> None:
     stream.write(checksum.to_bytes(_CHECKSUM, "big"))
 
 
+def _padding(size: int) -> int:
+    """Return the number of bytes up to the next multiple of the alignment."""
+    return -size % _ALIGNMENT
+
+
 def _read(file: Path, stamp: str) -> Arrays | None:
-    """Return the arrays, mapped into memory; None where the file is missing, damaged or of something else."""
+    """Return the arrays, mapped into memory; None if the file is missing, damaged or has another stamp."""
     try:
         with file.open("rb") as stream:
             header = stream.readline()
-            found, places = json.loads(header)
-            if found != stamp or not _is_whole(stream, zlib.crc32(header), file.stat().st_size - len(header)):
+            file_stamp, layout = json.loads(header)
+            if file_stamp != stamp or not _is_whole(stream, zlib.crc32(header), file.stat().st_size - len(header)):
                 return None
         data = np.asarray(np.memmap(file, np.uint8, "r"))[len(header) :]
-        return {name: data[start : start + size].view(kind) for name, (kind, start, size) in places.items()}
+        return {name: data[start : start + size].view(kind) for name, (kind, start, size) in layout.items()}
     except (OSError, ValueError, TypeError):
         return None
 

@@ -1,4 +1,4 @@
-"""WebShop's tasks: the goals of a catalogue, numbered in the order of the original, by which the papers divide them."""
+"""WebShop's tasks: the goals of a catalogue, numbered in the order of the original, of which splits are slices."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MOST_DIGITS = 9
 
 
 class Market(Shop):
-    """A shop and its customers' goals. Equal arguments open the same one, and copies are the same one, too.
+    """A shop with the goals of its customers. Equal arguments open the same object, and copies are that object, too.
 
     Args:
         catalogue: Products and goals.
-        opened_by: The arguments of ``open_market``, by which another process opens it.
+        opened_by: The arguments of ``open_market``, with which another process opens it after unpickling.
     """
 
     def __init__(self, catalogue: Catalogue, opened_by: tuple[str | Path, GoalKind, int, bool, Nouns]) -> None:
@@ -45,8 +45,8 @@ class Task:
     """One goal.
 
     Attributes:
-        id: Its number and the ASIN of a product that fits, ``17-B0ABC12345``.
-        number: In the order of the original: what the papers call session ``fixed_17``.
+        id: Its number and the ASIN of a product that meets the goal, ``17-B0ABC12345``.
+        number: Index of the goal; the papers call it session ``fixed_17``.
     """
 
     id: str
@@ -55,28 +55,30 @@ class Task:
 
     @property
     def goal(self) -> Goal:
-        """What the customer wants."""
+        """The goal of the customer."""
         return self.market.catalogue.goals[self.number]
 
     @property
     def group(self) -> str:
-        """How many options are asked for, in words."""
-        options = len(self.goal.options)
-        return f"{options or 'no'} option{'s' * (options != 1)}"
+        """The number of wanted options, in words."""
+        count = len(self.goal.options)
+        if count == 0:
+            return "no options"
+        return "1 option" if count == 1 else f"{count} options"
 
     @property
     def depth(self) -> int:
-        """How many things are to be chosen: the product, and each option that is asked for."""
+        """Number of choices to make: the product, and each wanted option."""
         return 1 + len(self.goal.options)
 
     @cached_property
     def optimal_length(self) -> int:
-        """The length of the expert's plan; 0 where it knows no purchase that earns 1."""
+        """Length of the expert's plan; 0 if it knows no purchase with a reward of 1."""
         return len(Expert(self.market, self.goal).plan() or [])
 
     @property
     def content(self) -> str:
-        """What the customer says and means, and the title of a product that fits."""
+        """The instruction and the goal, with the title of a product that meets it."""
         goal = self.goal
         bound = f"{goal.price_upper:.2f}"
         return "\n".join([goal.instruction, *sorted(goal.attributes), *sorted(goal.options), bound, goal.product.title])
@@ -89,17 +91,17 @@ def open_market(
     show_attrs: bool = False,
     nouns: Nouns = default_nouns,
 ) -> Market:
-    """Return the market of some data, the same object as long as the data is unchanged.
+    """Return the market of a data set, the same object as long as the data is unchanged.
 
     Raises:
         UnknownName: If there is no such kind of goals.
-        ValueError: If a generated shop is asked for synthetic goals, which it has none of.
+        ValueError: For synthetic goals of generated data, which has none.
         ShopDataError: If the data cannot be read.
     """
     if goals not in GOAL_KINDS:
         raise UnknownName("kind of goals", goals, GOAL_KINDS)
     if data == GENERATED and goals != "human":
-        raise ValueError(f"expected goals 'human' of generated data, got {goals!r}")
+        raise ValueError(f"expected goals='human' for generated data, got {goals!r}")
     return _market(Catalogue.load(data, goals=goals), (data, goals, products_per_page, show_attrs, nouns))
 
 
@@ -113,47 +115,48 @@ def split_tasks(market: Market, split: str) -> tuple[Task, ...]:
     return tuple(task_at(market, number) for number in market.catalogue.split(split))
 
 
-def draw_task(market: Market, split: str, word: int) -> Task:
-    """Return a task of a split: human goals are drawn evenly, synthetic ones by their weights.
+def draw_task(market: Market, split: str, seed: int) -> Task:
+    """Return a task of a split: human goals are drawn uniformly, synthetic ones by their weights.
 
     Args:
-        market: Whose task.
-        split: Which split; it has a task.
-        word: A random number of 64 bits.
+        market: The market.
+        split: A split that is not empty.
+        seed: A random integer of 64 bits.
     """
     numbers = market.catalogue.split(split)
     if market.goals == "human":
-        return task_at(market, numbers[word % len(numbers)])
-    chances = _chances(market, split)
-    return task_at(market, numbers[min(bisect(chances, word / (1 << 64) * chances[-1]), len(numbers) - 1)])
+        return task_at(market, numbers[seed % len(numbers)])
+    cumulative = _cumulative_weights(market, split)
+    index = bisect(cumulative, seed / (1 << 64) * cumulative[-1])
+    return task_at(market, numbers[min(index, len(numbers) - 1)])  # rounding may reach the end
 
 
 def find_task(market: Market, split: str, task_id: object) -> Task:
-    """Return a task by its id, of whichever split.
+    """Return a task of any split by its id.
 
     Raises:
-        UnknownName: If there is none; it lists those of ``split``.
+        UnknownName: If there is none; the message suggests ids of ``split``.
     """
     number, _, _ = str(task_id).partition("-")
     if number.isdecimal() and len(number) <= _MOST_DIGITS and int(number) < len(market.catalogue.goals):
-        found = task_at(market, int(number))
-        if found.id == task_id:
-            return found
+        task = task_at(market, int(number))
+        if task.id == task_id:
+            return task
     raise UnknownName("task", task_id, [task.id for task in split_tasks(market, split)])
 
 
 def task_at(market: Market, number: int) -> Task:
-    """Return the task of the goal with this number, which there is."""
+    """Return the task of the goal with this number, which must exist."""
     return Task(f"{number}-{market.catalogue.goals[number].product.asin}", number, market)
 
 
 @lru_cache(maxsize=8)
 def _market(catalogue: Catalogue, opened_by: tuple[str | Path, GoalKind, int, bool, Nouns]) -> Market:
-    """Keep the last ones; files that changed make another catalogue."""
+    """Return a market, cached by catalogue: changed files make another catalogue."""
     return Market(catalogue, opened_by)
 
 
 @lru_cache(maxsize=32)
-def _chances(market: Market, split: str) -> list[float]:
+def _cumulative_weights(market: Market, split: str) -> list[float]:
     goals = market.catalogue.goals
     return list(accumulate(goals[number].weight for number in market.catalogue.split(split)))

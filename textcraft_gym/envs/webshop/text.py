@@ -1,4 +1,4 @@
-"""Every word that the player reads: the pages in three formats, and the short answers of one of them."""
+"""The texts that the player reads: pages in three formats, and the short answers of one of them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ INVALID = "Invalid action!"
 
 
 def text(nodes: Iterable[Node]) -> str:
-    """Return a page on one line."""
+    """Format a page as one line."""
     return " [SEP] ".join([words.strip() for _, words in nodes])
 
 
 def text_rich(nodes: Iterable[Node]) -> str:
-    """Return a page with a line a node, on which buttons, and what was clicked, are marked."""
+    """Format a page with one line a node, marking buttons and those that were clicked."""
     lines: list[str] = []
     clicked = ""
     for kind, words in nodes:
@@ -41,7 +41,7 @@ def text_rich(nodes: Iterable[Node]) -> str:
 
 
 def react(nodes: Iterable[Node]) -> str:
-    """Return a page as ReAct's prompts show it: the instruction on the index only, no blanks."""
+    """Format a page as in ReAct's prompts: the instruction on the index page only, no blanks."""
     parts: list[str] = []
     for kind, words in nodes:
         if kind in (BUTTON, PRODUCT, VISITED):
@@ -59,23 +59,23 @@ MODES: dict[Mode, Callable[[Iterable[Node]], str]] = {"react": react, "text": te
 
 
 def observation(shop: Shop, instruction: str, turn: Transition, earned: float, mode: Mode) -> str:
-    """Return what is read after an action: the page, or in the mode ``react`` the short answer in its place."""
+    """Return the observation after an action: the page, or in the mode ``react`` a short answer instead."""
     answer = react_answer(turn, earned) if mode == "react" else None
     return MODES[mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
 
 
 def chosen(value: str) -> str:
-    """Say that an option value was clicked."""
+    """Return the confirmation that an option value was clicked."""
     return f"You have clicked {value}."
 
 
 def score(earned: float) -> str:
-    """Say what a purchase earned."""
+    """Return the line with the reward of a purchase."""
     return f"{SCORE}: {earned}"
 
 
 def react_answer(turn: Transition, earned: float) -> str | None:
-    """Return the short answer that ReAct's environment gives to some actions in the place of the page."""
+    """Return the short answer that ReAct's environment gives to some actions instead of the page; None for a page."""
     if turn.reason:
         return INVALID
     if turn.chosen:

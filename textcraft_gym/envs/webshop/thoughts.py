@@ -1,4 +1,4 @@
-"""What one would think who follows a plan: what to search for, why this product, why these options."""
+"""Thoughts for demonstrations: the reasoning of a customer who follows a plan."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from textcraft_gym.envs.webshop.tasks import Task
 
 
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
-    """Return what to think before each action of a plan that wins."""
-    found: list[str] = []
+    """Return the thought before each action of a winning plan."""
+    written: list[str] = []
     state = START
     for action in plan:
         turn = navigate(task.market, state, action)
-        found.append(_thought(task, state, action, turn))
+        written.append(_thought(task, state, action, turn))
         state = turn.state
-    return found
+    return written
 
 
 def _thought(task: Task, before: State, action: str, turn: Transition) -> str:
@@ -44,13 +44,13 @@ def _thought(task: Task, before: State, action: str, turn: Transition) -> str:
 
 
 def _in_bounds(goal: Goal, price_tag: str) -> str:
-    """Say of a price that it is low enough, if there is a bound."""
+    """Return the clause about the price, which meets the bound if there is one."""
     if math.isinf(goal.price_upper):
         return f", and costs {price_tag}"
     return f", and at {price_tag} within the {goal.price_upper:.2f} dollars that it may cost"
 
 
 def _summary(state: State) -> str:
-    """Say what is bought."""
+    """Return the clause about the product and the chosen options."""
     chosen = " and ".join(value for _, value in state.chosen)
     return f"The product fits, with {chosen} chosen" if chosen else "The product fits, and no option was asked for"

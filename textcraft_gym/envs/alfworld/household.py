@@ -1,0 +1,132 @@
+"""Households: the receptacles, objects and start of one game, and the PDDL facts that describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from textcraft_gym.envs.alfworld.facts import CONTENTS, INNER_CONTENTS, OPENABLE, OTYPES, PROPERTIES, RTYPES
+from textcraft_gym.envs.alfworld.pddl_names import bare
+from textcraft_gym.envs.alfworld.placement import PlacedObject
+from textcraft_gym.envs.alfworld.problem import Goal
+from textcraft_gym.envs.alfworld.rooms import Fixture, Receptacle
+from textcraft_gym.envs.shuffle import Uniform, pick
+
+Fact: TypeAlias = tuple[str, ...]
+"""A predicate and its arguments."""
+
+NESTED = 0.15
+"""Probability that an object that can hold others, such as a bowl, holds one."""
+
+
+class Household(NamedTuple):
+    """The contents of a game.
+
+    Attributes:
+        goal: What to achieve.
+        receptacles: Its receptacles.
+        fixtures: Objects outside any receptacle.
+        objects: Objects inside receptacles, sorted by type.
+        start: Location where the agent starts.
+    """
+
+    goal: Goal
+    receptacles: Sequence[Receptacle]
+    fixtures: Sequence[Fixture]
+    objects: Sequence[PlacedObject]
+    start: str
+
+
+def declarations(household: Household) -> dict[str, str]:
+    """Return the sort of each id that the problem declares, in order."""
+    objects, fixtures, receptacles = household.objects, household.fixtures, household.receptacles
+    return {
+        **_COMMON,
+        **{obj.id: "object" for obj in (*objects, *fixtures)},
+        **{receptacle.id: "receptacle" for receptacle in receptacles},
+        **{reachable.location: "location" for reachable in (*receptacles, *fixtures)},
+        household.start: "location",
+    }
+
+
+_COMMON = {
+    "agent1": "agent",
+    **dict.fromkeys(OTYPES, "object"),
+    **{f"{otype}Type": "otype" for otype in OTYPES},
+    **{f"{rtype}Type": "rtype" for rtype in RTYPES},
+}
+"""Declarations of every game; the bare names of the types are objects without facts, as in the official games."""
+
+
+def initial_facts(rng: Uniform, household: Household) -> Iterator[Fact]:
+    """Yield the facts that hold at the start, in the order of the official games."""
+    yield from _types(household)
+    yield from _abilities(household)
+    yield ("atLocation", "agent1", household.start)
+    yield from _draw_nesting(rng, household.objects)
+    yield from _positions(household)
+
+
+def _types(household: Household) -> Iterator[Fact]:
+    """Yield the type of each thing, and which types fit into which."""
+    for receptacle in household.receptacles:
+        yield "receptacleType", receptacle.id, f"{receptacle.rtype}Type"
+    for obj in (*household.objects, *household.fixtures):
+        yield "objectType", obj.id, f"{obj.otype}Type"
+    otypes = dict.fromkeys(obj.otype for obj in household.objects)
+    for rtype in dict.fromkeys(receptacle.rtype for receptacle in household.receptacles):
+        for otype in otypes:
+            if otype in CONTENTS[rtype]:
+                yield "canContain", f"{rtype}Type", f"{otype}Type"
+
+
+def _abilities(household: Household) -> Iterator[Fact]:
+    """Yield what can be done with each thing, and what is cool."""
+    for obj in household.objects:
+        if obj.otype not in PROPERTIES["toggleable"]:  # lamps stay where they are
+            yield "pickupable", obj.id
+    for predicate, otypes in PROPERTIES.items():
+        for obj in household.objects:
+            if obj.otype in otypes:
+                yield predicate, obj.id
+    for obj in household.objects:
+        if _starts_cool(obj, household.goal):
+            yield "isCool", obj.id
+    for receptacle in household.receptacles:
+        if receptacle.rtype in OPENABLE:
+            yield "openable", receptacle.id
+
+
+def _starts_cool(obj: PlacedObject, goal: Goal) -> bool:
+    """As in ALFRED, only goal objects are cool when they start in the fridge; none does if the task is to cool it."""
+    return obj.otype == bare(goal.otype) and obj.otype in PROPERTIES["coolable"] and obj.receptacle.rtype == "Fridge"
+
+
+def _draw_nesting(rng: Uniform, objects: Sequence[PlacedObject]) -> Iterator[Fact]:
+    """Put some objects into a bowl or the like that stands in the same receptacle; they are then in both."""
+    nested: set[str] = set()
+    for outer in objects:
+        if outer.otype in INNER_CONTENTS and outer.id not in nested and rng() < NESTED:
+            candidates = [
+                obj
+                for obj in objects
+                if obj.receptacle is outer.receptacle
+                and obj.otype in INNER_CONTENTS[outer.otype]
+                and obj.otype not in INNER_CONTENTS  # one level of nesting only
+                and obj.id not in nested
+            ]
+            if candidates:
+                inner = pick(rng, candidates)
+                nested.add(inner.id)
+                yield "inReceptacleObject", inner.id, outer.id
+
+
+def _positions(household: Household) -> Iterator[Fact]:
+    for obj in household.objects:
+        yield "inReceptacle", obj.id, obj.receptacle.id
+    for receptacle in household.receptacles:
+        yield "receptacleAtLocation", receptacle.id, receptacle.location
+    for obj in household.objects:
+        yield "objectAtLocation", obj.id, obj.receptacle.location
+    for fixture in household.fixtures:
+        yield "objectAtLocation", fixture.id, fixture.location

@@ -1,0 +1,156 @@
+"""Designs of products: families that differ in one thing, before a seller describes them in words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from itertools import cycle
+from typing import NamedTuple
+
+from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
+from textcraft_gym.envs.webshop.product_templates import ProductTemplate, choices, sellers
+
+# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both again.
+HAS_OPTIONS = (True, True, True, False, False, False, False)
+"""Whether a family has options; the families of a template go through these in random order."""
+FAMILY_SIZES = (2, 2, 3, 3, 4)
+ATTRIBUTES = (1, 2, 3, 3, 3, 4, 5)
+"""Number of attributes of a design."""
+VALUES = (2, 4, 5, 6, 6, 7, 9, 12)
+"""Number of values of an option."""
+SHOWN = 0.9
+"""Probability that a design with options has each option of its template."""
+FIXED = 0.5
+"""Probability that the title names a value for an option of the template that cannot be chosen."""
+
+_PACK = re.compile(r"(?:pack|set) of (\d+)")
+
+
+class Design(NamedTuple):
+    """A product before a seller describes it.
+
+    Attributes:
+        template: Its type of goods.
+        seller: The brand.
+        phrasing: Seed of the seller's wording, shared by a seller's products of a family.
+        kind: The phrase before its name, ``floral``.
+        feature: The phrase after "with".
+        use: The phrase after "for".
+        attributes: Names of its attributes.
+        values: Values to choose from, by option.
+        fixed: Values that cannot be chosen and stand in the title, by option.
+        price: Price in dollars, before it is rounded as sellers do.
+    """
+
+    template: ProductTemplate
+    seller: str
+    phrasing: int
+    kind: str
+    feature: str
+    use: str
+    attributes: tuple[str, ...]
+    values: dict[str, tuple[str, ...]]
+    fixed: dict[str, str]
+    price: float
+
+
+def draw_designs(rng: Uniform, template: ProductTemplate, count: int) -> Iterator[Design]:
+    """Draw all designs of a template, family by family."""
+    for has_options in cycle(shuffle(rng, HAS_OPTIONS)):
+        if count == 0:
+            return
+        base = _draw_design(rng, template, has_options)
+        siblings = min(pick(rng, FAMILY_SIZES), count) - 1
+        yield base
+        for _ in range(siblings):
+            yield _draw_sibling(rng, base)
+        count -= 1 + siblings
+
+
+def _draw_design(rng: Uniform, template: ProductTemplate, has_options: bool) -> Design:
+    groups = shuffle(rng, template.attributes)[: pick(rng, ATTRIBUTES)]
+    values: dict[str, tuple[str, ...]] = {}
+    fixed: dict[str, str] = {}
+    shown = {option for option, _ in template.options if rng() < SHOWN} or {template.options[0][0]}
+    for option, choice in template.options:
+        if has_options and option in shown:
+            values[option] = _draw_values(rng, choice)
+        elif rng() < FIXED:
+            fixed[option] = pick(rng, choices()[choice].values)
+    low, high = template.prices
+    # Powers and logarithms may differ in the last bit from machine to machine; products and roots do not.
+    level = rng()
+    return Design(
+        template=template,
+        seller=pick(rng, sellers()[template.category]),
+        phrasing=int(rng() * 1e9),
+        kind=pick(rng, template.kinds),
+        feature=pick(rng, template.features),
+        use=pick(rng, template.uses),
+        attributes=tuple(pick(rng, group) for group in groups),
+        values=values,
+        fixed=fixed,
+        price=low + (high - low) * level * (0.3 + 0.7 * level),
+    )
+
+
+def _draw_values(rng: Uniform, choice: str) -> tuple[str, ...]:
+    """Draw the values of an option: neighbours of an ordered list such as sizes, others in alphabetical order."""
+    values, count = choices()[choice].values, pick(rng, VALUES)
+    if choices()[choice].in_order:
+        start = int(rng() * max(1, len(values) - count + 1))
+        return values[start : start + count]
+    return tuple(sorted(shuffle(rng, values)[:count]))
+
+
+def _draw_sibling(rng: Uniform, base: Design) -> Design:
+    """Change one thing about a design; another seller's product differs in its wording, too."""
+    # Attributes and sellers stand several times, so that they are drawn more often.
+    changes = (
+        *[_change_attribute] * 3,
+        _change_values,
+        _change_detail,
+        *[_change_seller] * 2,
+    )
+    return pick(rng, changes)(rng, base)
+
+
+def _change_attribute(rng: Uniform, base: Design) -> Design:
+    """Replace an attribute by one of its group or of an unused group; remove it if there is none."""
+    index = int(rng() * len(base.attributes))
+    before, after = base.attributes[:index], base.attributes[index + 1 :]
+    free_groups = (group for group in base.template.attributes if not {*group} & {*before, *after})
+    others = [name for group in free_groups for name in group if name != base.attributes[index]]
+    replacement = (pick(rng, others),) if others else ()
+    return base._replace(attributes=(*before, *replacement, *after))
+
+
+def _change_values(rng: Uniform, base: Design) -> Design:
+    """Redraw the values of an option, or a fixed value where there are no options; larger packs cost more."""
+    choice_of = dict(base.template.options)
+    if base.values:
+        option = pick(rng, list(base.values))
+        return base._replace(values={**base.values, option: _draw_values(rng, choice_of[option])})
+    option = pick(rng, base.template.options)[0]
+    value = pick(rng, choices()[choice_of[option]].values)
+    price = base.price * math.sqrt(_pack_size(value) / _pack_size(base.fixed.get(option, "")))
+    return base._replace(fixed={**base.fixed, option: value}, price=price)
+
+
+def _change_detail(rng: Uniform, base: Design) -> Design:
+    if rng() < 0.5:
+        return base._replace(kind=pick(rng, base.template.kinds))
+    return base._replace(feature=pick(rng, base.template.features))
+
+
+def _change_seller(rng: Uniform, base: Design) -> Design:
+    """Sell the same under another brand, often for much more."""
+    seller = pick(rng, sellers()[base.template.category])
+    factor = 1.5 + 2.0 * rng() if rng() < 0.75 else 0.7
+    return base._replace(seller=seller, phrasing=int(rng() * 1e9), price=base.price * factor)
+
+
+def _pack_size(value: str) -> int:
+    match = _PACK.search(value)
+    return int(match[1]) if match else 1

@@ -1,0 +1,179 @@
+"""Writes the listing of a product as its seller would: title, bullets, description and price."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
+from textcraft_gym.envs.webshop.designs import ATTRIBUTES, Design
+from textcraft_gym.envs.webshop.product import Product
+from textcraft_gym.envs.webshop.product_templates import Bullet, attributes, parse_bullet, phrases
+
+# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both again.
+IN_TITLE = 0.6
+"""Probability that the title names an attribute, so that it need not be looked up further down."""
+TITLE_WORDS = (8, 11, 13, 15, 16, 17, 20, 24)
+BULLETS = (4, 4, 4, 5, 5, 5, 5, 6)
+WITHOUT_DESCRIPTION = 0.3
+PRICE_RANGES = 0.09
+"""Probability that the price is a range."""
+CENTS = (0.99, 0.99, 0.99, 0.99, 0.99, 0.95, 0.95, 0.49, 0.0, 0.88, 0.5)
+
+_BULLET_FORMATS = (
+    "{head}: {body}",
+    "{HEAD} - {body}",
+    "【{head}】{body}",
+    "{body}",
+    "✔ {HEAD}: {body}",
+    "★{head}: {body}",
+    "[{head}] {body}",
+)
+_AFTER_NAME = ("with ", "for ", "in ", "No ", "Supports ", "Source ", "Easy to ", "Great ")
+"""Beginnings of attributes that a title cannot put before the name."""
+
+
+def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> Product:
+    """Write the listing of a design under a new title, and add that to ``titles``."""
+    # Designs of the same phrasing get the same wording, as a seller's products of a family do.
+    wording = random.Random(f"words {design.phrasing}").random
+    is_named = [wording() < IN_TITLE for _ in range(max(ATTRIBUTES))]
+    in_title = [name for name, named in zip(design.attributes, is_named, strict=False) if named]
+    title = _write_title(wording, design, in_title)
+    while title in titles:
+        title = _write_title(rng, design, in_title)
+    titles.add(title)
+    bullets, remaining = _write_bullets(wording, design, in_title)
+    prices = _round_price(rng, design.price)
+    return Product(
+        asin=asin,
+        title=title,
+        description=_write_description(wording, design, remaining),
+        bullets=bullets,
+        prices=prices,
+        price=round(prices[0] + (prices[-1] - prices[0]) * rng(), 2),
+        options=design.values,
+        attributes=tuple(shuffle(rng, design.attributes)),
+        category=design.template.category,
+        query=design.template.query,
+        product_category=design.template.product_category,
+    )
+
+
+def _write_title(rng: Uniform, design: Design, attribute_names: Sequence[str]) -> str:
+    """Add search words to the name until the title has the length that the seller likes."""
+    template, max_words = design.template, pick(rng, TITLE_WORDS)
+    name, *other_names = shuffle(rng, template.names)
+    named = [pick(rng, attributes()[attribute].titles) for attribute in attribute_names]
+    core = f"{design.kind} {name}"
+    if named and not named[0].startswith(_AFTER_NAME) and rng() < 0.5:
+        core = f"{named.pop(0)} {core}"
+    if rng() < 0.75:
+        core = f"{design.seller} {core}"
+    if rng() < 0.6:
+        core += f" with {design.feature}"
+    use = f"for {_without_article(design.use)}"
+    required = shuffle(rng, [*named, use] if rng() < 0.7 else named)
+    optional = shuffle(rng, [*template.gloss, *other_names, use])
+    tail = _write_fixed_values(rng, [_title_case(value) for value in design.fixed.values()])
+    parts = [core, *required]
+    for part in optional:
+        if part not in parts and _count_words([*parts, part, tail]) <= max_words + 1:
+            parts.append(part)
+    return pick(rng, (", ", ", ", ", ", " ", " - ", " | ")).join(parts) + tail
+
+
+def _write_fixed_values(rng: Uniform, values: Sequence[str]) -> str:
+    """Name the values that cannot be chosen at the end of the title."""
+    if not values:
+        return ""
+    return pick(rng, (" ({})", ", {}", " - {}")).format(", ".join(values))
+
+
+def _count_words(parts: Sequence[str]) -> int:
+    return len(" ".join(parts).split())
+
+
+def _write_bullets(rng: Uniform, design: Design, in_title: Sequence[str]) -> tuple[tuple[str, ...], list[Bullet]]:
+    """Write the bullets, and return them with the features that are left for the description.
+
+    Each attribute that the title does not name is in a bullet or left for the description.
+    """
+    bullet_format = pick(rng, _BULLET_FORMATS)
+    count = pick(rng, BULLETS)
+    bullet_of = {name: pick(rng, attributes()[name].bullets) for name in design.attributes}
+    is_described = rng() > WITHOUT_DESCRIPTION
+    required = [bullet for name, bullet in bullet_of.items() if name not in in_title]
+    remaining = [required.pop()] if is_described and required and rng() < 0.3 else []
+    optional = [bullet for name, bullet in bullet_of.items() if name in in_title and rng() < 0.6]
+    optional += shuffle(rng, design.template.bullets)[:3]
+    if rng() < 0.4:
+        optional.append(parse_bullet(pick(rng, phrases()["services"])))
+    chosen = shuffle(rng, [*required, *optional[: max(0, count - len(required))]])
+    fields = _template_fields(design)
+    written = tuple(
+        _write_bullet(bullet_format, bullet, bullet in design.template.bullets, fields) for bullet in chosen
+    )
+    if not is_described:
+        return written, []
+    return written, [*remaining, *(bullet for bullet in design.template.bullets if bullet not in chosen)]
+
+
+def _write_bullet(bullet_format: str, bullet: Bullet, needs_head: bool, fields: dict[str, str]) -> str:
+    """Write a bullet in the seller's format; the bodies of a template's bullets make no sense without their heads."""
+    head, body = (_capitalise(text.format(**fields)) for text in bullet)
+    if needs_head and bullet_format == "{body}":
+        bullet_format = _BULLET_FORMATS[0]
+    return bullet_format.format(head=head, HEAD=head.upper(), body=body)
+
+
+def _write_description(rng: Uniform, design: Design, bullets: Sequence[Bullet]) -> str:
+    """Write some sentences, among them one of each of the bullets; without bullets the description is empty."""
+    if not bullets:
+        return ""
+    openings = (*phrases()["descriptions"], *phrases()[f"{design.template.category} descriptions"])
+    opening = shuffle(rng, openings)[: pick(rng, (1, 2, 2, 3))]
+    features = [f"{bullet.head}: {bullet.body}" for bullet in bullets]
+    ending = [pick(rng, phrases()["endings"])] if rng() < 0.5 else []
+    fields = _template_fields(design)
+    return " ".join(_capitalise(text.format(**fields)) for text in (*opening, *features, *ending))
+
+
+def _template_fields(design: Design) -> dict[str, str]:
+    """Return the fields that phrases about a design may have."""
+    return {
+        "seller": design.seller,
+        "name": design.template.names[0],
+        "item": design.template.item,
+        "kind": _lower_case(design.kind),
+        "feature": _lower_case(design.feature),
+        "use": _lower_case(re.sub("^my ", "your ", design.use)),
+        "place": _lower_case(_without_article(design.use)),
+    }
+
+
+def _round_price(rng: Uniform, price: float) -> tuple[float, ...]:
+    """Round a price as sellers do; sometimes it is a range, since it depends on the options."""
+    low = round(int(price) + pick(rng, CENTS), 2)
+    if rng() >= PRICE_RANGES:
+        return (low,)
+    return (low, round(int(low * (1.2 + 0.7 * rng())) + 0.99, 2))
+
+
+def _without_article(use: str) -> str:
+    """Drop the article, as titles do: ``Kitchen`` for ``my Kitchen``."""
+    return re.sub("^(?:my|the|a) ", "", use)
+
+
+def _lower_case(text: str) -> str:
+    """Write as within a sentence, keeping abbreviations: ``LED lights``, ``a side slit``."""
+    return " ".join(word if sum(map(str.isupper, word)) > 1 else word.lower() for word in text.split())
+
+
+def _capitalise(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _title_case(value: str) -> str:
+    return value.replace(" | ", "/").title()

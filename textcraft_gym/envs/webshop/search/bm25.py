@@ -1,0 +1,149 @@
+"""An inverted index with BM25 scores as Lucene computes them, ties and rounding included.
+
+Two details of Lucene's decide the order of results: scores are in single precision, and the length of a document is
+stored in a single byte.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textcraft_gym.envs.webshop.search.analyzer import analyze, to_term
+from textcraft_gym.envs.webshop.search.tokenizer import tokenize
+
+Arrays: TypeAlias = "dict[str, NDArray[Any]]"
+
+K1 = np.float32(0.9)
+"""Saturation of term frequency."""
+B = np.float32(0.4)
+"""Strength of the normalisation by document length, 0 to 1."""
+
+
+class Index:
+    """Finds documents; made by ``build``, or of the arrays of an index that was built before.
+
+    Args:
+        arrays: The inverted index. Postings are grouped by term: those of term ``i`` are at ``starts[i]`` up to
+            ``starts[i + 1]`` of ``documents`` and ``tf_norm`` (term frequency times length norm). ``terms`` and ``idf``
+            are by term, ``ranks`` (the order of documents of equal score) by document.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.arrays = dict(arrays)
+        terms = arrays["terms"].tobytes().decode().split("\n")
+        self._term_ids = {term: term_id for term_id, term in enumerate(terms)}
+        self._starts, self._idf = arrays["starts"], arrays["idf"]
+        self._documents, self._tf_norm, self._ranks = arrays["documents"], arrays["tf_norm"], arrays["ranks"]
+
+    @classmethod
+    def build(cls, documents: Iterable[str], keys: Sequence[str]) -> Index:
+        """Index documents.
+
+        Args:
+            documents: Their texts.
+            keys: The sort key of each document among those of equal score; read after the documents.
+        """
+        return cls(_invert(documents, keys))
+
+    def search(self, query: str, count: int = 50) -> list[int]:
+        """Return the indices of the best documents that contain a term of the query, best first."""
+        scores = self.scores(query)
+        if scores is None:
+            return []
+        matching = np.flatnonzero(scores)
+        if len(matching) > count:
+            # Sort only the documents that reach the score of the last result: with ties, there may be more than count.
+            matching_scores = scores[matching]
+            cutoff = np.partition(matching_scores, len(matching) - count)[len(matching) - count]
+            matching = matching[matching_scores >= cutoff]
+        order = np.lexsort((self._ranks[matching], -scores[matching]))
+        return [int(document) for document in matching[order[:count]]]
+
+    def scores(self, query: str) -> NDArray[np.float32] | None:
+        """Return the score of each document, 0 where it contains no term; None if no document contains one."""
+        term_ids = (self._term_ids.get(term) for term in analyze(query))
+        query_tf = Counter(term_id for term_id in term_ids if term_id is not None)
+        if not query_tf:
+            return None
+        term_scores, documents = [], []
+        for term_id, tf in query_tf.items():
+            postings = slice(self._starts[term_id], self._starts[term_id + 1])
+            weight = np.float32(tf) * self._idf[term_id]
+            term_scores.append(weight - weight / (np.float32(1) + self._tf_norm[postings]))
+            documents.append(self._documents[postings])
+        # As in Lucene: each term is scored in single precision, they are added in double, and the sum is rounded.
+        sums = np.bincount(np.concatenate(documents), np.concatenate(term_scores), minlength=len(self._ranks))
+        return sums.astype(np.float32)
+
+
+def quantise(length: int) -> int:
+    """Return a document length as Lucene reads it back from a byte: exact up to 40, then ever coarser."""
+    exact = 24
+    if length < exact:
+        return length
+    dropped_bits = max(0, (length - exact).bit_length() - 4)
+    return exact + (((length - exact) >> dropped_bits) << dropped_bits)
+
+
+class _TermIds(dict[str, int]):
+    """The id of each token's term, assigned in order of appearance; -1 for a stop word."""
+
+    def __init__(self) -> None:
+        self.terms: dict[str, int] = {}
+
+    def __missing__(self, token: str) -> int:
+        term = to_term(token)
+        term_id = self[token] = self.terms.setdefault(term, len(self.terms)) if term else -1
+        return term_id
+
+
+def _invert(documents: Iterable[str], keys: Sequence[str]) -> Arrays:
+    """Return the arrays of an inverted index."""
+    term_ids = _TermIds()
+    # One posting for each distinct term of each document, first in the order of documents.
+    posting_terms, posting_tf, posting_counts, lengths = array("i"), array("i"), array("i"), array("q")
+    for text in documents:
+        tf = Counter(map(term_ids.__getitem__, tokenize(text)))
+        tf.pop(-1, None)
+        posting_terms.extend(tf)
+        posting_tf.extend(tf.values())
+        posting_counts.append(len(tf))
+        lengths.append(tf.total())
+    if len(keys) != len(lengths):
+        raise ValueError(f"expected a key for each of {len(lengths)} documents, got {len(keys)}")
+    terms = np.frombuffer(posting_terms, np.int32)
+    order = np.argsort(terms, kind="stable")
+    owners = np.repeat(np.arange(len(lengths), dtype=np.int32), np.frombuffer(posting_counts, np.int32))[order]
+    tf_by_term = np.frombuffer(posting_tf, np.int32)[order].astype(np.float32)
+    doc_freq = np.bincount(terms, minlength=len(term_ids.terms))
+    ranks = np.empty(len(keys), np.int32)
+    ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys), dtype=np.int32)
+    return {
+        "terms": np.frombuffer("\n".join(term_ids.terms).encode(), np.uint8),
+        "starts": np.concatenate(([0], np.cumsum(doc_freq))),
+        "idf": _idf(doc_freq, np.count_nonzero(lengths)),
+        "documents": owners,
+        "tf_norm": tf_by_term * _length_norm(lengths)[owners],
+        "ranks": ranks,
+    }
+
+
+def _idf(doc_freq: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
+    """Return the inverse document frequency of each term, given the number of documents that have any term."""
+    return np.asarray(np.log(1 + (documents - doc_freq + 0.5) / (doc_freq + 0.5)), np.float32)
+
+
+def _length_norm(lengths: Sequence[int]) -> NDArray[np.float32]:
+    """Return the factor of term frequencies in each document, ``1 / (k1 * (1 - b + b * length / average))``."""
+    average = np.float32(sum(lengths) / max(np.count_nonzero(lengths), 1))
+    if average == 0:
+        average = np.float32(1)  # no document has a term, so that any average will do
+    quantised = np.array([quantise(length) for length in lengths], np.float32)
+    one = np.float32(1)
+    return np.asarray(one / (K1 * ((one - B) + B * quantised / average)), np.float32)
