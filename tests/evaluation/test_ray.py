@@ -14,7 +14,7 @@ import pytest
 
 from tests.evaluation.mortal import Mortal, Unsendable
 from tests.evaluation.test_backends import ADAPT, DEV, mortal
-from tests.evaluation.test_runner import lines
+from tests.evaluation.test_runner import lines, untimed
 from textcraft_gym.evaluation.backends import BackendError, RayBackend
 from textcraft_gym.evaluation.rollouts import rollouts
 from textcraft_gym.evaluation.runner import Config, evaluate
@@ -63,7 +63,7 @@ def test_ray__comes_to_the_same_as_the_loop_on_every_node_of_a_cluster(tmp_path:
     assert sorted(task for tasks in played.values() for task in tasks) == DEV[:60]
     assert not ray.is_initialized()
     here = evaluate(ADAPT, tmp_path / "here")
-    assert evaluate(ADAPT, tmp_path / "there", workers=2, backend=backend) == here
+    assert untimed(evaluate(ADAPT, tmp_path / "there", workers=2, backend=backend)) == untimed(here)
 
 
 def test_ray__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Path, cluster):
@@ -71,7 +71,7 @@ def test_ray__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Pa
     config = mortal(tmp_path, 2)
     records = evaluate(config, tmp_path / "harmed", workers=2, backend=RayBackend(cluster.address))
     assert Mortal(**config.agent_args).deaths == 2
-    assert records == expected
+    assert untimed(records) == untimed(expected)
     assert len(lines(tmp_path / "harmed")) == 8
 
 

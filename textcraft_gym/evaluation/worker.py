@@ -15,7 +15,8 @@ from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, run_episodes
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode
+from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.registration import TABLE, make
 
 
