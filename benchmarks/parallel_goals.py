@@ -17,9 +17,9 @@ from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.selectors import SELECTORS
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import run_episodes
 from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.registration import make
 
 ENV, SPLIT = "MineTechTree-v0", "core71"

@@ -29,7 +29,7 @@ from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.horizon import Horizon, fit
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import run_episodes
+from textcraft_gym.evaluation.schedule import run_episodes
 
 ENV = "MineTechTree-v0"
 EPISODES, TESTS = 600, 100

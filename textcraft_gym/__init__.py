@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.models.spec import make_model
     from textcraft_gym.agents.registry import make_agent
     from textcraft_gym.errors import TextCraftGymError, UnknownName
-    from textcraft_gym.evaluation.episode import Episode, run_episode, run_episodes
+    from textcraft_gym.evaluation.episode import Episode, run_episode
     from textcraft_gym.evaluation.rollouts import rollouts
     from textcraft_gym.evaluation.run_spec import RunSpec
     from textcraft_gym.evaluation.runner import evaluate
+    from textcraft_gym.evaluation.schedule import run_episodes
     from textcraft_gym.recipes.recipe import RecipeError
     from textcraft_gym.task import Task, make_splits, tasks
     from textcraft_gym.vector import TextVectorEnv
@@ -58,7 +59,7 @@ _HOMES = {
     "make_splits": "task",
     "rollouts": "evaluation.rollouts",
     "run_episode": "evaluation.episode",
-    "run_episodes": "evaluation.episode",
+    "run_episodes": "evaluation.schedule",
     "tasks": "task",
 }
 """Modules of the public names, which are imported when a name is first used: most programs need a few of them."""

@@ -21,7 +21,8 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Completion, Model, Policy, Prompt
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import Episode, run_episodes
+from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.registration import make
 from textcraft_gym.spaces import AnyText
 

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-from textcraft_gym.agents.contract.agent import Play, Request, Routine
+from textcraft_gym.agents.contract.agent import Dialogue, Message, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.prompts import Prompts, Template
 
@@ -51,17 +51,18 @@ class Executor:
         Each turn is added to ``lines`` as it is taken, for whoever must read them also when the episode ends here.
         """
         prompt = self.prompt.fill(situation=situation, task=task, information=information)
+        dialogue = Dialogue(prompt, [Message("user", prompt)])
         with play.sub(task, "executor", depth) as node:
-            node.outcome = yield from self._turns(play, prompt, temperature, sample, [] if lines is None else lines)
+            node.outcome = yield from self._turns(play, dialogue, temperature, sample, [] if lines is None else lines)
             return node.outcome
 
     def _turns(
-        self, play: Play, prompt: str, temperature: float, sample: int, lines: list[str]
+        self, play: Play, dialogue: Dialogue, temperature: float, sample: int, lines: list[str]
     ) -> Generator[Request, Any, bool]:
         dead_turns = 0
         for _ in range(self.turns):
             completion = yield from play.ask(
-                prompt,
+                dialogue,
                 stop=("\n",),
                 max_tokens=self.profile.executor_tokens,
                 temperature=temperature,
@@ -69,20 +70,22 @@ class Executor:
             )
             line = _first_line(completion.text)
             lines.append(f"> {line}")
-            said = line.lower()
-            if COMPLETED in said or FAILED in said:
+            lower = line.lower()
+            if COMPLETED in lower or FAILED in lower:
                 play.note(line)
-                return COMPLETED in said
-            if said.startswith(THOUGHTS):
+                return COMPLETED in lower
+            if lower.startswith(THOUGHTS):
                 play.note(line)
-                answer = "OK."
+                observation = "OK."
             else:
-                answer = (yield from play.act(line)).observation
-            lines.append(answer)
-            dead_turns = dead_turns + 1 if answer.startswith(self.profile.dead) else 0
+                observation = (yield from play.act(line)).observation
+            lines.append(observation)
+            dead_turns = dead_turns + 1 if observation.startswith(self.profile.dead) else 0
             if dead_turns >= self.profile.patience:
                 return False
-            prompt += f" {line}\n{answer}\n>"
+            dialogue = dialogue.extended(
+                f" {line}\n{observation}\n>", Message("assistant", line), Message("user", observation)
+            )
         return False
 
 

@@ -1,24 +1,24 @@
 """The contract between an agent and whatever runs it.
 
-An agent is a generator over one episode. It yields requests (act, ask a model, begin again) and is sent the answers:
-an agent that calls another writes ``yield from``, and one loop can own one environment or many. When the episode
-ends, by the environment or by a bound on steps or calls, ``EpisodeOver`` is thrown at the yield: let it pass, or catch
-it to begin again. What an agent must remember stands in the generator's own variables, never on the agent.
+An agent is a generator over one episode. It yields requests (act, ask a model, reset) and is sent the answers: an agent
+that calls another writes ``yield from``, and one loop can own one environment or many. When the episode ends, by the
+environment or by a limit on steps or calls, ``EpisodeOver`` is thrown at the yield: let it pass, or catch it to reset
+for another trial. An agent keeps its state in the generator's local variables, never on ``self``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 MAX_NOTE = 10_000
-"""Characters of a note that are kept."""
+"""Maximum length of a note, in characters; the rest is cut off."""
 
 
 class Step(NamedTuple):
-    """What the environment answered; after a reset the reward is 0 and both ends are False."""
+    """The environment's answer to an action; after a reset the reward is 0 and both end flags are False."""
 
     observation: str
     reward: float
@@ -28,38 +28,83 @@ class Step(NamedTuple):
 
 
 class Message(NamedTuple):
-    """One turn of a dialogue with a model.
+    """One message of a dialogue with a model.
 
     Attributes:
         role: ``system``, ``user`` or ``assistant``.
-        content: What was said.
+        content: The text.
     """
 
     role: str
     content: str
 
 
+class Dialogue(str):
+    """A text prompt that is also a dialogue: completion models continue the text, chat models get the messages.
+
+    Attributes:
+        messages: The same dialogue, message by message.
+    """
+
+    messages: tuple[Message, ...]
+
+    def __new__(cls, text: str, messages: Iterable[Message]) -> Dialogue:
+        """Return the text with its messages."""
+        dialogue = super().__new__(cls, text)
+        dialogue.messages = tuple(messages)
+        return dialogue
+
+    def __getnewargs__(self) -> tuple[str, tuple[Message, ...]]:  # type: ignore[override]  # str has one argument
+        """Return the constructor's arguments, for pickle and copy."""
+        return str(self), self.messages
+
+    def extended(self, text: str, *messages: Message) -> Dialogue:
+        """Return the dialogue with more text and the messages of that text."""
+        return Dialogue(f"{self}{text}", (*self.messages, *messages))
+
+
 Prompt: TypeAlias = str | Sequence[Message]
-"""What a model goes on from: a text, or a dialogue."""
+"""Input of a model: a text, messages, or both in one as a ``Dialogue``."""
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """Return a prompt as one text, for a model that knows no dialogues."""
+    """Return a prompt as one text, for models that take no messages."""
     return prompt if isinstance(prompt, str) else "\n\n".join(message.content for message in prompt)
 
 
+def prompt_messages(prompt: Prompt) -> tuple[Message, ...]:
+    """Return a prompt as messages, for chat models; a plain text is one message of the user."""
+    if isinstance(prompt, Dialogue):
+        return prompt.messages
+    return (Message("user", prompt),) if isinstance(prompt, str) else tuple(prompt)
+
+
 class Completion(NamedTuple):
-    """What a model wrote.
+    """A model's answer to one request.
 
     Attributes:
-        text: What it wrote, without the text that stopped it.
-        usage: The tokens it counted (``prompt_tokens``, ``completion_tokens``), if it did.
-        cost: What it costs, in the currency of the model's price.
+        text: The text, without the stop sequence that ended it.
+        usage: Token counts (``prompt_tokens``, ``completion_tokens``), if the model reports them.
+        cost: Price of the completion, in the currency of the model's price.
+        logprobs: Log-probability of each token written, if the model was made to report them.
+        token_ids: Id of each token written, if the model reports them.
     """
 
     text: str
     usage: Mapping[str, int] = {}
     cost: float = 0.0
+    logprobs: tuple[float, ...] | None = None
+    token_ids: tuple[int, ...] | None = None
+
+
+class CompletionRequest(NamedTuple):
+    """One request to a model, as a value; see ``Ask`` for the fields. ``sample`` is the seed that the model sees."""
+
+    prompt: Prompt
+    stop: tuple[str, ...]
+    max_tokens: int
+    temperature: float
+    sample: int
 
 
 @dataclass(frozen=True)
@@ -71,17 +116,22 @@ class Act:
 
 @dataclass(frozen=True)
 class Ask:
-    """Have a model complete ``prompt``; answered by a Completion.
+    """Have a model complete ``prompt``; answered by a Completion, or where ``n`` is above 1 by a list of them.
 
     Attributes:
-        prompt: The text or the dialogue to go on from.
-        role: Which of the run's models answers, ``executor``, ``planner`` or another word under which calls are then
-            counted; the executor's answers where the run has none of that name.
-        stop: Texts that end the completion, not part of it.
-        max_tokens: The most tokens to write.
-        temperature: 0 for the likeliest completion.
-        sample: Which sample, where the temperature is above 0: another trial takes another number. The model sees a
-            number made of this, the task and the seed.
+        prompt: The text or the dialogue to continue.
+        role: Which of the run's models answers (``executor``, ``planner`` or another name), and the name under which
+            the calls are counted; the executor's model answers for roles that the run has no model for.
+        stop: Stop sequences; the one that ends the completion is not part of it.
+        max_tokens: Maximum number of tokens to write.
+        temperature: Sampling temperature; 0 for the likeliest completion.
+        sample: Sample index, used where the temperature is above 0; each trial takes another. The model sees a seed
+            derived from it, the task and the episode's seed.
+        n: Number of samples, which go out together and count as so many calls. Each has its own seed; at temperature 0
+            they are equal.
+
+    Raises:
+        ValueError: If ``n`` is less than 1.
     """
 
     prompt: Prompt
@@ -90,11 +140,16 @@ class Ask:
     max_tokens: int = 256
     temperature: float = 0.0
     sample: int = 0
+    n: int = 1
+
+    def __post_init__(self) -> None:
+        if type(self.n) is not int or self.n < 1:
+            raise ValueError(f"expected n of 1 or more, got {self.n!r}")
 
 
 @dataclass(frozen=True)
 class Reset:
-    """Begin the same task with the same seed again; answered by the first Step. Spent steps and calls stay spent."""
+    """Start the same task with the same seed again; answered by the first Step. Refunds no steps and no calls."""
 
 
 Request: TypeAlias = Act | Ask | Reset
@@ -102,20 +157,42 @@ Routine: TypeAlias = Generator[Request, Any, bool | None]
 
 
 class ModelError(RuntimeError):
-    """A model that gave no completion, after every retry."""
+    """A model that cannot be made, or gave no completion after every retry."""
 
 
 class Model(Protocol):
-    """Whatever completes text. It raises ModelError where it cannot."""
+    """Completes text. A model that is more efficient on batches is a ``BatchingModel``."""
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
     ) -> Completion:
-        """Return the completion; see ``Ask`` for the arguments. Equal arguments give equal ones, as far as it can."""
+        """Return the completion of one request; equal arguments give equal completions, as far as the model can.
+
+        Raises:
+            ModelError: If there is none.
+        """
+
+
+CompleteMany: TypeAlias = Callable[[Sequence[CompletionRequest]], Sequence[Completion | Exception]]
+"""Completes a batch: an answer for each request, in their order; an exception where a request failed."""
+
+
+class BatchingModel(Model, Protocol):
+    """A model that completes many requests at once; a run sends it one batch at a time."""
+
+    @property
+    def complete_many(self) -> CompleteMany | None:
+        """Completes a batch; None where requests are to be asked one by one after all."""
+
+
+def batch_method(model: Model) -> CompleteMany | None:
+    """Return a model's ``complete_many``, None if it has none."""
+    method: CompleteMany | None = getattr(model, "complete_many", None)
+    return method
 
 
 class EpisodeOver(Exception):
-    """Thrown into an agent when the episode has ended; ``step`` is the last one."""
+    """Thrown into an agent at the end of the episode; ``step`` is the last step."""
 
     def __init__(self, step: Step) -> None:
         super().__init__("the episode is over")
@@ -123,25 +200,24 @@ class EpisodeOver(Exception):
 
     @property
     def won(self) -> bool:
-        """Whether the last step won: as ``info["won"]`` says, or where there is none, if it ended with a reward."""
+        """Whether the last step won: ``info["won"]``, or for environments without it, an end with a reward."""
         return bool(self.step.info.get("won", self.step.terminated and self.step.reward > 0))
 
 
 @dataclass
 class Node:
-    """A part of an episode: what was attempted, what it took, and what happened in it.
+    """A part of an episode: a (sub)task, its costs, its outcome and its events.
 
     Attributes:
-        task: What was to be done, in words.
-        role: Who did it: ``agent`` for the whole, else what the agent calls it (``executor``, ``planner``).
-        depth: The level of decomposition, 0 for the whole.
-        steps: Actions played in this part, those of its children not counted.
-        calls: Completions asked for in this part.
-        tokens: Tokens of these, as the model counted them.
-        outcome: Whether the agent takes the part to have succeeded, or the environment said so; None if it did not
-            come to an end.
-        parts: In order: a number is a place in the episode's transcript, a text is a note of the agent (a thought, a
-            plan, a verdict), a node is a part of this part.
+        task: The task in words.
+        role: ``agent`` for the whole episode, else the agent's own name for the part (``executor``, ``planner``).
+        depth: Level of decomposition, 0 for the whole.
+        steps: Actions played in this part, without those of its children.
+        calls: Completions asked for in this part, without those of its children.
+        tokens: Tokens of these completions, as counted by the model.
+        outcome: Whether the part succeeded, according to the agent or the environment; None if it was cut short.
+        parts: The events in order: an int is an index into the episode's transcript, a str is a note of the agent (a
+            thought, a plan, a verdict), a Node is a part of this part.
     """
 
     task: str
@@ -155,11 +231,11 @@ class Node:
 
     @property
     def children(self) -> list[Node]:
-        """The nodes among the parts."""
+        """Child nodes, in order."""
         return [part for part in self.parts if isinstance(part, Node)]
 
     def walk(self) -> Iterator[Node]:
-        """Yield this node and all below it, parents first."""
+        """Yield this node and all its descendants, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -167,13 +243,13 @@ class Node:
 
 @dataclass
 class Play:
-    """One episode as its agent sees it: what happened, and how to ask for what comes next.
+    """One episode from its agent's side: its history, and generators for the requests.
 
     Attributes:
-        first: The answer to the reset.
-        seed: A number that differs from episode to episode and is the same in every repetition of one.
-        history: The actions of this trial with their answers, in order.
-        node: The part of the episode that is being played.
+        first: First step, returned by the reset.
+        seed: Seed for the agent's own randomness; derived from the task and the episode's seed.
+        history: Actions of the current trial with the steps they led to, in order.
+        node: Node of the trace that is being played.
     """
 
     first: Step
@@ -183,9 +259,9 @@ class Play:
 
     @contextmanager
     def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
-        """Play what stands in the ``with`` block as a part of its own; the agent sets the node's ``outcome``."""
-        above, node = self.node, Node(str(task), str(role), int(depth))
-        above.parts.append(node)
+        """Record what happens in the ``with`` block as a child node; the agent sets the node's ``outcome``."""
+        parent, node = self.node, Node(str(task), str(role), int(depth))
+        parent.parts.append(node)
         self.node = node
         try:
             yield node
@@ -193,14 +269,14 @@ class Play:
             node.outcome = True if over.won else node.outcome
             raise
         finally:
-            self.node = above
+            self.node = parent
 
     def note(self, text: str) -> None:
-        """Keep in the trace what was written and not played: a thought, a plan, a verdict; of a long one the start."""
+        """Record a text in the trace that is no action: a thought, a plan, a verdict. Long ones are cut off."""
         self.node.parts.append(str(text)[:MAX_NOTE])
 
     def act(self, text: str) -> Generator[Request, Any, Step]:
-        """Play ``text`` and return what the environment answers."""
+        """Play an action and return the step."""
         step: Step = yield Act(text)
         return step
 
@@ -218,13 +294,31 @@ class Play:
         completion: Completion = yield Ask(prompt, role, stop, max_tokens, temperature, sample)
         return completion
 
+    def ask_many(
+        self,
+        prompt: Prompt,
+        *,
+        n: int,
+        role: str = "executor",
+        stop: tuple[str, ...] = (),
+        max_tokens: int = 256,
+        temperature: float = 0.0,
+        sample: int = 0,
+    ) -> Generator[Request, Any, list[Completion]]:
+        """Return ``n`` samples of a model's completion, asked for together; see ``Ask`` for the arguments.
+
+        Where the budget of calls allows fewer than ``n``, none is asked for and the episode ends.
+        """
+        answer = yield Ask(prompt, role, stop, max_tokens, temperature, sample, n)
+        return [answer] if n == 1 else answer
+
     def reset(self) -> Generator[Request, Any, Step]:
-        """Begin the task again and return the first step."""
+        """Start the task again and return the first step."""
         step: Step = yield Reset()
         return step
 
     def rewind(self, mark: int) -> Generator[Request, Any, Step]:
-        """Begin again and replay the first ``mark`` actions of this trial; they count as steps once more."""
+        """Reset and replay the first ``mark`` actions of this trial; they are counted as steps again."""
         actions = [action for action, _ in self.history[:mark]]
         step = yield from self.reset()
         for action in actions:
@@ -233,11 +327,11 @@ class Play:
 
 
 class Agent(Protocol):
-    """Something that plays."""
+    """Plays episodes."""
 
     def episode(self, play: Play) -> Routine:
-        """Play one episode and return whether it believes to have succeeded, or None if it does not say."""
+        """Play one episode and return whether the agent claims success; None if it makes no claim."""
 
 
 Policy: TypeAlias = Callable[[str, dict[str, Any]], str]
-"""The simplest agent: a function of the last observation and info that returns an action."""
+"""The simplest agent: a function from the last observation and info to an action."""

@@ -1,6 +1,6 @@
-"""A cassette: records what a model answers in one file, and replays it without the model.
+"""A cassette: records a model's completions in one file, and replays them without the model.
 
-A completion is found again by everything that was asked: model, prompt, stops, tokens, temperature and sample. It is
+The key of a completion is all that was asked: model, prompt, stop sequences, tokens, temperature and sample. Each is
 written as soon as it is there, so that a run which is cut off pays for nothing twice.
 """
 
@@ -11,27 +11,48 @@ import json
 import sqlite3
 import threading
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from textcraft_gym.agents.contract.agent import Completion, Model, ModelError, Prompt, prompt_text
+from textcraft_gym.agents.contract.agent import (
+    CompleteMany,
+    Completion,
+    CompletionRequest,
+    Dialogue,
+    Model,
+    ModelError,
+    Prompt,
+    batch_method,
+    prompt_text,
+)
 
 _TABLE = """
 create table if not exists completions (
-    key text primary key, model text not null, request text not null, text text not null, usage text not null
+    key text primary key, model text not null, request text not null, text text not null, usage text not null,
+    logprobs text, token_ids text
 ) without rowid
 """
+_LATER_COLUMNS = ("logprobs", "token_ids")
+"""Columns that the files of earlier versions lack."""
+_INSERT = """
+insert or ignore into completions (key, model, request, text, usage, logprobs, token_ids) values (?, ?, ?, ?, ?, ?, ?)
+"""
+_SELECT = "select text, usage, logprobs, token_ids from completions where key = ?"
+_SELECT_EARLIER = "select text, usage, null, null from completions where key = ?"
 _BUSY_SECONDS = 60.0
+_CLOSING_SECONDS = 5.0
 
 
 class Cassette:
-    """A model that answers from a file, and asks ``model`` what the file does not hold.
+    """A model that answers from a file, and asks ``model`` for what the file does not hold.
 
     Threads and processes may share one file. A replayed completion costs nothing; its usage is the recorded one.
 
     Args:
-        file: An SQLite file; made if there is none and there is a model to record.
+        file: An SQLite file; created if it does not exist and there is a model to record.
         model: The model to record; None to replay only.
-        name: The name under which completions are filed, by default the model's ``name``.
+        name: Name under which completions are filed, by default the model's ``name``.
 
     Raises:
         ModelError: If the file is no cassette, or there is neither a file nor a model.
@@ -41,17 +62,21 @@ class Cassette:
         self.name = name or getattr(model, "name", None) or type(model).__name__
         self._file = Path(file)
         self._model = model
-        self._lock = threading.Lock()
         if model is None and not self._file.exists():
             raise ModelError(f"{file}: no such cassette, and no model to record")
-        self._tape = sqlite3.connect(self._file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None)
-        # Every answer is on disk at once, so that all that is left to do for a forgotten cassette is to close its file.
+        self._tape = _Tape(self._file)
+        # Every answer is on disk at once, so that closing the file is all there is to do at the end.
         self._closing = weakref.finalize(self, self._tape.close)
         try:
-            self._tape.execute(_TABLE)
-        except sqlite3.Error as error:
+            self._select = self._tape.prepare(record=model is not None)
+        except ModelError:
             self.close()
-            raise ModelError(f"{file} is no cassette: {error}") from error
+            raise
+
+    @property
+    def complete_many(self) -> CompleteMany | None:
+        """Completes a batch: recorded requests from the file, the others in one batch; None if the model has none."""
+        return self._complete_many if self._model and batch_method(self._model) else None
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
@@ -61,8 +86,8 @@ class Cassette:
         Raises:
             ModelError: If it is not recorded and there is no model, or the model raises it.
         """
-        request = json.dumps([prompt, list(stop), max_tokens, float(temperature), sample])
-        key = hashlib.sha256(json.dumps([self.name, request]).encode()).hexdigest()
+        asked = CompletionRequest(prompt, stop, max_tokens, temperature, sample)
+        key, request = self._key(asked)
         recorded = self._find(key)
         if recorded:
             return recorded
@@ -73,17 +98,114 @@ class Cassette:
         completion = self._model.complete(
             prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample
         )
-        row = (key, self.name, request, json.dumps(completion.text), json.dumps(dict(completion.usage)))
-        with self._lock:
-            self._tape.execute("insert or ignore into completions values (?, ?, ?, ?, ?)", row)
-        # Of two that asked at the same time the first is recorded, and both go on with its answer, as a replay will.
-        return (self._find(key) or completion)._replace(cost=completion.cost)
+        return self._record(key, request, completion)
 
     def close(self) -> None:
         """Close the file; it is also closed with the last reference to the cassette."""
         self._closing()
 
+    def _complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
+        keyed = [self._key(request) for request in requests]
+        answers: dict[str, Completion | Exception] = {}
+        missing: dict[tuple[str, str], CompletionRequest] = {}  # equal requests of one batch are asked once
+        for (key, written), request in zip(keyed, requests, strict=True):
+            recorded = self._find(key)
+            if recorded:
+                answers[key] = recorded
+            else:
+                missing[key, written] = request
+        if missing and self._model and (complete_many := batch_method(self._model)):
+            for (key, written), answer in zip(missing, complete_many(list(missing.values())), strict=True):
+                answers[key] = answer if isinstance(answer, Exception) else self._record(key, written, answer)
+        ordered: list[Completion | Exception] = []
+        for key, _ in keyed:
+            answer = answers[key]
+            ordered.append(answer)
+            if isinstance(answer, Completion):
+                answers[key] = answer._replace(cost=0.0)  # an equal request later in the batch was not paid for
+        return ordered
+
+    def _key(self, asked: CompletionRequest) -> tuple[str, str]:
+        """Return the key of a request, and the request as it is written down."""
+        messages = asked.prompt.messages if isinstance(asked.prompt, Dialogue) else asked.prompt
+        request = json.dumps([messages, list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample])
+        # A completion model is asked the text of a dialogue, a chat model the messages: the key holds both.
+        texts = [str(asked.prompt)] if isinstance(asked.prompt, Dialogue) else []
+        return hashlib.sha256(json.dumps([self.name, request, *texts]).encode()).hexdigest(), request
+
+    def _record(self, key: str, request: str, completion: Completion) -> Completion:
+        """Write a completion down and return the recorded one, at the cost of this one.
+
+        Of two that asked at the same time the first is recorded, and both go on with its answer, as a replay will.
+        """
+        logprobs, token_ids = (
+            None if detail is None else json.dumps(detail) for detail in (completion.logprobs, completion.token_ids)
+        )
+        text, usage = json.dumps(completion.text), json.dumps(dict(completion.usage))
+        self._tape.execute(_INSERT, key, self.name, request, text, usage, logprobs, token_ids)
+        return (self._find(key) or completion)._replace(cost=completion.cost)
+
     def _find(self, key: str) -> Completion | None:
+        rows = self._tape.execute(self._select, key)
+        if not rows:
+            return None
+        text, usage, *details = rows[0]
+        logprobs, token_ids = (None if detail is None else tuple(json.loads(detail)) for detail in details)
+        return Completion(json.loads(text), json.loads(usage), logprobs=logprobs, token_ids=token_ids)
+
+
+class _Tape:
+    """An SQLite connection that many threads use, and that is never closed under one that is using it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        self._closed = False
+        try:
+            self._connection = sqlite3.connect(
+                file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
+            )
+        except sqlite3.Error as error:
+            raise ModelError(f"{file} is no cassette: {error}") from error
+
+    def execute(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of a statement.
+
+        Raises:
+            ModelError: If the tape is closed, or the file cannot be read or written.
+        """
         with self._lock:
-            row = self._tape.execute("select text, usage from completions where key = ?", (key,)).fetchone()
-        return Completion(json.loads(row[0]), json.loads(row[1])) if row else None
+            if self._closed:
+                raise ModelError(f"{self._file}: the cassette is closed")
+            try:
+                return self._connection.execute(statement, values).fetchall()
+            except sqlite3.Error as error:
+                raise ModelError(f"{self._file} is no cassette, or cannot be used: {error}") from error
+
+    def prepare(self, *, record: bool) -> str:
+        """Create the table, or add the columns that it lacks; return the statement that finds a completion.
+
+        A file that is only replayed stays as it is, since it may be read-only.
+        """
+        self.execute(_TABLE)
+        if self._missing_columns() and record:
+            self.execute("begin immediate")  # of two processes that open an old file, one adds the columns
+            for column in self._missing_columns():
+                self.execute(f"alter table completions add column {column} text")
+            self.execute("commit")
+        return _SELECT_EARLIER if self._missing_columns() else _SELECT
+
+    def _missing_columns(self) -> list[str]:
+        present = {row[1] for row in self.execute("pragma table_info(completions)")}
+        return [column for column in _LATER_COLUMNS if column not in present]
+
+    def close(self) -> None:
+        """Close the connection once no thread is using it; whoever comes later gets a ModelError."""
+        self._closed = True
+        # A thread may wait for another process's lock longer than an interrupted run should; its connection stays open
+        # then, which loses nothing: every answer is written at once.
+        if self._lock.acquire(timeout=_CLOSING_SECONDS):
+            try:
+                self._connection.close()
+            finally:
+                self._lock.release()

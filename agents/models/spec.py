@@ -1,50 +1,62 @@
-"""Models by their description in one line, as on a command line.
+"""Models by a one-line description (spec), as on a command line.
 
 simulated:span=3
 openai:gpt-4o-mini,endpoint=chat,timeout=30,price=0.15/0.6
 openai:my-model,base_url=http://127.0.0.1:8000/v1,api_key=none
+openai:o4-mini,rename={"max_tokens":"max_completion_tokens"},omit=temperature+top_p,extra={"reasoning_effort":"low"}
 my_module:MyModel,option=value
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.contract.agent import Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.errors import UnknownName
 
+ENTRY_POINTS = "textcraft_gym.models"
+"""Group of entry points by which an installed package offers models; the entry point's name begins the spec."""
+
+_FORMS = "expected simulated[:span=N], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
 _SILENT = ("api_key", "timeout", "max_retries", "price")
 """Options that change no answer."""
+_KEY = re.compile(r"[^,=]*=?")
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bool = False) -> Model:
-    """Return the model that a line describes.
+    """Return the model that a spec describes.
 
     Args:
-        spec: ``simulated``, ``openai`` or a module, and after a colon what it takes: for ``openai`` the model's name,
-            for a module the name of a class, then options of the constructor as ``key=value``. A price is that of
-            a million tokens, ``prompt/completion``.
-        cassette: A file that holds what was answered before and records what is not there yet.
-        replay_only: Answer from the cassette alone; nothing is asked of a server.
+        spec: ``simulated``, ``openai`` or a module, then a colon, the model's name for ``openai`` or the name of a
+            class for a module, and options of the constructor as ``key=value``. A price is that of a million tokens,
+            ``prompt/completion``; ``omit`` takes names with ``+`` between them. A value in JSON may contain commas.
+        cassette: A file that holds recorded answers, and records those that it lacks.
+        replay_only: Answer from the cassette alone; no server is asked.
 
     Raises:
-        ModelError: If the line describes no model, or the model cannot be made.
+        ModelError: If the spec describes no model, or the model cannot be made.
     """
     if replay_only and cassette is None:
         raise ModelError("to replay only, name the cassette to replay")
     kind, _, rest = spec.partition(":")
-    words = [word for word in rest.split(",") if word]
-    name = words.pop(0) if words and "=" not in words[0] else ""
+    fields = _split(rest)
+    name = fields.pop(0) if fields and "=" not in fields[0] else ""
     try:
-        options = key_values(words)
-        if replay_only and kind == "openai":
-            return Cassette(cassette or "", name=_identity(kind, name, options))
+        options = key_values(fields)
         identity = _identity(kind, name, options)
+        if replay_only and kind == "openai":  # neither the package nor a key is needed
+            return Cassette(cassette or "", name=identity)
         model = _make(kind, name, options)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{without_key(spec)}: {error}") from error
@@ -70,24 +82,49 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
 
 
 def without_key(spec: str) -> str:
-    """Return a description that may be shown and kept: one without the key of a server."""
-    return re.sub(r"//[^/@,]*@", "//...@", re.sub(r"api_key=[^,]*", "api_key=...", spec))
+    """Return a spec that may be shown and kept: one without the key of a server."""
+    hidden = re.sub(r'api_key=("(?:[^"\\]|\\.)*"|[^,]*)', "api_key=...", spec)
+    return re.sub(r"//[^/@,]*@", "//...@", hidden)
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas, except for those within an object, an array or a string of JSON."""
+    fields = []
+    start = 0
+    while start < len(text):
+        match = _KEY.match(text, start)
+        value = match.end() if match else start
+        end = _end_of_json(text, value)
+        if end is None:
+            comma = text.find(",", value)
+            end = comma if comma >= 0 else len(text)
+        fields.append(text[start:end])
+        start = end + 1
+    return [field for field in fields if field]
+
+
+def _end_of_json(text: str, start: int) -> int | None:
+    """Return where a value in JSON ends; None if no such value begins at ``start`` and ends at a comma or the end."""
+    if text[start : start + 1] in ("{", "[", '"'):
+        with suppress(ValueError):
+            _, end = json.JSONDecoder().raw_decode(text, start)
+            if text[end : end + 1] in ("", ","):
+                return end
+    return None
 
 
 def _make(kind: str, name: str, options: dict[str, Any]) -> Model:
     if kind == "simulated":
         if name:
             raise ValueError("expected options only, such as simulated:span=3")
-        return SimulatedModel(**options)
-    if not name:
-        raise ValueError("expected simulated[:span=N], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]")
-    if kind == "openai":
+        return _construct(kind, SimulatedModel, (), options)
+    if kind == "openai" and name:
         return _openai(name, options)
-    try:
-        made: Model = getattr(import_module(kind), name)(**options)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(error) from error
-    return made
+    for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
+        return _construct(kind, entry_point.load(), (name,) if name else (), options)
+    if not name or kind == "openai":
+        raise ValueError(_FORMS)
+    return _construct(f"{kind}:{name}", _find_class(kind, name), (), options)
 
 
 def _openai(name: str, options: dict[str, Any]) -> Model:
@@ -95,15 +132,64 @@ def _openai(name: str, options: dict[str, Any]) -> Model:
         from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
     except ImportError as error:
         raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
-    if "price" in options:
-        prompt, _, completion = str(options["price"]).partition("/")
-        options["price"] = Price(float(prompt), float(completion or prompt))
-    if "api_key" in options:
-        options["api_key"] = str(options["api_key"])
-    return OpenAIModel(name, **options)
+    given = dict(options)
+    if "price" in given:
+        prompt, _, completion = str(given["price"]).partition("/")
+        try:
+            given["price"] = Price(float(prompt), float(completion or prompt))
+        except ValueError as error:
+            raise ValueError(f"expected price=PROMPT/COMPLETION in numbers, got {given['price']!r}") from error
+    if "api_key" in given:
+        given["api_key"] = str(given["api_key"])
+    if isinstance(given.get("omit"), str):
+        given["omit"] = given["omit"].split("+")
+    return _construct("openai", OpenAIModel, (name,), given)
+
+
+def _find_class(module: str, name: str) -> Callable[..., Model]:
+    try:
+        found = vars(import_module(module))
+    except ModuleNotFoundError as error:
+        # A module that is there may miss another one; then that one is the news.
+        if error.name and f"{module}.".startswith(f"{error.name}."):
+            raise ValueError(f"there is no module {error.name}; {_FORMS}") from error
+        raise ValueError(f"{module} cannot be imported: {error}") from error
+    except Exception as error:  # whatever a module of the user's own raises
+        raise ValueError(f"{module} cannot be imported: {type(error).__name__}: {error}") from error
+    if name not in found:
+        raise UnknownName(f"model of {module}", name, [key for key in found if inspect.isclass(found[key])])
+    model: Callable[..., Model] = found[name]
+    return model
+
+
+def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], options: Mapping[str, Any]) -> Model:
+    """Make a model, or say which option is wrong and which are possible."""
+    parameters = list(inspect.signature(make).parameters.values())
+    known = [parameter.name for parameter in parameters[len(names) :] if parameter.kind in _NAMED]
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    for option in options:
+        if option not in known and not takes_any:
+            raise UnknownName(f"option of {kind}", option, known or ["none"])
+    try:
+        inspect.signature(make).bind(*names, **options)
+        model = make(*names, **options)
+    except (ModelError, TypeError, ValueError):
+        raise
+    except Exception as error:  # whatever a constructor of the user's own raises
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+    if not callable(getattr(model, "complete", None)):
+        raise ValueError("this is no model: it has no method complete")
+    return model
 
 
 def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
-    """Return what a cassette files answers under: all that can change an answer, and nothing else."""
-    telling = {key: value for key, value in options.items() if key not in _SILENT}
+    """Return the name under which a cassette files answers: all options that can change an answer, and no others."""
+    telling = {key: _canonical(key, value) for key, value in options.items() if key not in _SILENT}
     return ",".join([f"{kind}:{name}", *(f"{key}={value}" for key, value in sorted(telling.items()))])
+
+
+def _canonical(key: str, value: Any) -> Any:
+    """Return an option in one form, in whatever order it was written."""
+    if key == "omit" and isinstance(value, str | list):
+        return "+".join(sorted(value.split("+") if isinstance(value, str) else map(str, value)))
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value

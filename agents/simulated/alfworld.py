@@ -1,7 +1,7 @@
-"""How the simulated model plays ALFWorld: all it knows of the household it reads in the prompt.
+"""The simulated model in ALFWorld; all it knows of the household is read from the prompt.
 
-It looks for a thing in one kind of place after the other, and must keep in mind what the errand is about and every kind
-of place that it has looked in for the thing it seeks, until it has it.
+It searches for an object in one kind of place after the other, and must keep in mind what the task names and each kind
+of place that it has searched for the object, until it has it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import re
 
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.games.alfworld.household import APPLIANCES, Errand, Household, Next, kind, likely, read_errand
+from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
 MARK = "You are in the middle of a room."
 PLACES_A_STEP = 8
-"""A plan names at most so many places in one step, which is as many as a part of it has turns to look into."""
+"""Maximum number of places named in one step of a plan: as many as a part of it has turns to search."""
 
 _TASK = "\n\nYour task is to: "
 _LAST = re.compile(r"^The last action was: (.+)\n(.+)$", re.MULTILINE)
 _SOUGHT = re.compile(r"^think: an? (\w+) may be in the (\w+), [0-9]+ in mind$")
-_BEGUN = "think: to"
+_STARTED = "think: to"
 _PLANNED = re.compile(r"^#(\d+) (.+)$")
 _SUCCEEDED = re.compile(r"I succeeded on step ([0-9, ]+)\.")
 _NOT_THERE = re.compile(r'I failed on step \d+ "(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)"')
@@ -31,9 +32,10 @@ _IN_VAIN = re.compile(r"I looked for the (\w+) in ([\w, ]+) and saw none\.")
 _FOUND = re.compile(r"I found the (\w+) in (\w+ \d+)\.")
 
 
-def answer(prompt: str, span: int, chance: random.Random | None) -> str:
-    """Go on from a prompt: with a turn, a plan, a choice or a reflection, whichever its last line asks for."""
-    if prompt.rstrip().endswith("Your answer:"):
+def answer(prompt: str, span: int, rng: random.Random | None) -> str:
+    """Return the answer to a prompt; ``rng`` is None at temperature 0."""
+    question = read_question(prompt)
+    if question.cue is Cue.CHOICE:
         return choose(prompt)
     before, _, after = prompt.rpartition(_TASK)
     head, *turns = after.split("\n> ")
@@ -41,70 +43,76 @@ def answer(prompt: str, span: int, chance: random.Random | None) -> str:
     errand = read_errand(task)
     if errand is None:
         return f"task failed! I do not know how to {task}"
-    mind = Mind(before.rpartition("\n\n")[2], information, errand, span, chance.random() if chance else None)
+    mind = Mind(before.rpartition("\n\n")[2], information, errand, span, rng.random() if rng else None)
     mind.look_back(turns)
-    asked = prompt.rstrip().rpartition("\n")[2]
-    if asked == ">":
-        return mind.turn(task)
-    if asked.startswith("Reflection"):
-        return mind.reflect()
-    if asked.startswith("Why did it fail"):
-        return "What I looked for was not there."
-    if asked.startswith(("Plan as numbered", "Mend this")):
-        return mind.steps(information)
-    return mind.plan(in_full="in full" in asked)
+    match question.cue:
+        case Cue.TURN:
+            return mind.turn(task)
+        case Cue.REFLECTION:
+            return mind.reflect()
+        case Cue.EXPLANATION:
+            return "What I looked for was not there."
+        case Cue.NUMBERED_STEPS | Cue.MENDED_PLAN:
+            return mind.steps(information)
+        case _:
+            return mind.plan(in_full=question.in_full)
 
 
 def choose(prompt: str) -> str:
     """Return the number of the command that serves a goal, 0 if none does, or ``done``."""
-    told, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
-    goal, _, did = told.partition("\n")
-    last = did.rpartition("What you did for it: ")[2].partition("\n")[0]
+    about, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
+    goal, _, done = about.partition("\n")
+    last = done.rpartition("What you did for it: ")[2].partition("\n")[0]
     numbers = {command: number for number, _, command in (line.partition(" ") for line in listed.splitlines())}
-    wanted = _commands(goal)
-    if wanted and re.fullmatch(wanted[0], last):
+    patterns = _commands(goal)
+    if patterns and re.fullmatch(patterns[0], last):
         return "done"
-    return next((number for want in wanted for command, number in numbers.items() if re.fullmatch(want, command)), "0")
+    for pattern in patterns:
+        for command, number in numbers.items():
+            if re.fullmatch(pattern, command):
+                return number
+    return "0"
 
 
 def _commands(goal: str) -> list[str]:
-    """Return what reaches a goal, and what leads there, as patterns, the nearest to the goal first."""
+    """Return patterns of the command that reaches a goal and of those that lead there, backwards from the goal."""
     if pick := _PICK.fullmatch(goal):
         return [rf"take {pick[1]} \d+ from {pick[2]}", f"open {pick[2]}", f"go to {pick[2]}"]
     if do := _DO.fullmatch(goal):
-        verb, thing, word, place = do.groups()
-        said = f"move {thing} \\d+ to {place}" if verb == "put" else f"{verb} {thing} \\d+ {word} {place}"
-        return [said, *([f"open {place}"] if verb == "put" else []), f"go to {place}"]
+        verb, thing, preposition, place = do.groups()
+        if verb == "put":
+            return [f"move {thing} \\d+ to {place}", f"open {place}", f"go to {place}"]
+        return [f"{verb} {thing} \\d+ {preposition} {place}", f"go to {place}"]
     if light := _LIGHT.fullmatch(goal):
         return [rf"use {light[1]} \d+", f"go to {light[2]}"]
     return []
 
 
 class Mind:
-    """One look at a prompt: what is known of the household, and which lines are open."""
+    """The model's reading of one prompt: what is known of the household, and which lines are open."""
 
-    def __init__(self, situation: str, information: str, errand: Errand, span: int, chance: float | None) -> None:
+    def __init__(self, situation: str, information: str, errand: Errand, span: int, draw: float | None) -> None:
         self.household = Household(situation)
         self.errand = errand
         self.span = span
-        self.chance = chance
-        self.begun = False
-        self.sought: dict[str, list[str]] = {}
-        self.looked = {thing: kinds.split(", ") for thing, kinds in _IN_VAIN.findall(information)}
+        self.draw = draw
+        self.started = False
+        self.searched: dict[str, list[str]] = {}
+        self.searched_in_vain = {thing: kinds.split(", ") for thing, kinds in _IN_VAIN.findall(information)}
         self.found: dict[str, str] = dict(_FOUND.findall(information))
-        for command, said in _LAST.findall(information):
-            self.household.read(command, said)
+        for command, observation in _LAST.findall(information):
+            self.household.read(command, observation)
 
     def look_back(self, turns: list[str]) -> None:
-        """Read the transcript: what was seen and done, and where a thing is being looked for."""
+        """Read the transcript: what was seen and done, and where an object is being searched for."""
         for turn in turns:
-            action, _, said = turn.partition("\n")
-            self.begun = self.begun or action.startswith(_BEGUN)
+            action, _, observation = turn.partition("\n")
+            self.started = self.started or action.startswith(_STARTED)
             if sought := _SOUGHT.match(action):
-                self.sought.setdefault(sought[1], []).append(sought[2])
-            self.household.read(action, said.partition("\n")[0])
-            if taken := re.match(r"You pick up the (\w+) \d+ from the (.+)\.", said):
-                self.sought.pop(taken[1], None)
+                self.searched.setdefault(sought[1], []).append(sought[2])
+            self.household.read(action, observation.partition("\n")[0])
+            if taken := re.match(r"You pick up the (\w+) \d+ from the (.+)\.", observation):
+                self.searched.pop(taken[1], None)
                 self.found[taken[1]] = taken[2]
 
     def turn(self, task: str) -> str:
@@ -115,36 +123,38 @@ class Mind:
         if step is None:
             return "task failed! I see no way that I have not tried."
         about = self.about()
-        if not self.begun and len(about) > 1:
+        if not self.started and len(about) > 1:
             things = ", ".join(about)
-            return too_much([about], self.span) or f"{_BEGUN} {task} I keep {things} in mind, {len(about)} of them"
+            return too_much([about], self.span) or f"{_STARTED} {task} I keep {things} in mind, {len(about)} of them"
         return self._search(step) or step.command
 
     def order(self, thing: str) -> list[str]:
-        """Return places in the order in which to look for a thing: as chance has it, if there is chance."""
+        """Return the places in the order in which to search them for an object; a draw shuffles their kinds."""
         places = likely(thing, self.household.places)
-        if self.chance is not None:
-            rank = {name: random.Random(f"{self.chance}/{thing}/{name}").random() for name in map(kind, places)}
+        if self.draw is not None:
+            rank = {name: random.Random(f"{self.draw}/{thing}/{name}").random() for name in map(kind, places)}
             places.sort(key=lambda place: rank[kind(place)])
-        in_vain = self.looked.get(thing, ())
+        in_vain = self.searched_in_vain.get(thing, ())
         return sorted(places, key=lambda place: (place != self.found.get(thing), kind(place) in in_vain))
 
     def about(self) -> list[str]:
-        """Return the distinct things that the errand names, and the appliance that it takes."""
+        """Return the distinct things that the task names, and the appliance that it takes."""
         appliances = [kind(place) for place in self._appliances()]
         return in_mind([[self.errand.thing, *appliances, *filter(None, [kind(self.errand.target), self.errand.lamp])]])
 
     def plan(self, *, in_full: bool) -> str:
-        """Return a plan one level down, or one as full as can be kept in mind."""
+        """Return a plan one level down, or the fullest that can be kept in mind."""
         steps = self._stages()
         if in_full or len(steps) == 1:
             fuller = [self._ways(way) for step in steps for way in step]
-            mind = [*self.about(), *({"a place"} if max(map(len, fuller)) > 1 else ())]
-            steps = steps if too_much([mind], self.span) else fuller
+            things = self.about()
+            if any(len(ways) > 1 for ways in fuller):  # the place that is being searched counts as one thing
+                things.append("a place")
+            steps = steps if too_much([things], self.span) else fuller
         return too_much([self.about()], self.span) or write_plan(steps)
 
     def steps(self, dialogue: str) -> str:
-        """Return a whole plan in numbered steps: without what is done, elsewhere where something was not there."""
+        """Return a plan in numbered steps: without those done, with other places where an object was not found."""
         if complaint := too_much([self.about()], self.span):
             return complaint
         planned: dict[str, str] = {}
@@ -166,10 +176,11 @@ class Mind:
         put = sum(step.startswith("put") for step in done)
         treated = held and any(step.startswith(errand.treatment) for step in done) if errand.treatment else True
         target = self._target()
-        for number in range(put, errand.amount):
-            if number > put or not held:
+        for index in range(put, errand.amount):
+            in_hand = index == put and held
+            if not in_hand:
                 steps.append(f"pick a {thing} at {self._untried(thing, tried, target)}")
-            if errand.treatment and not (number == put and treated):
+            if errand.treatment and not (index == put and treated):
                 steps += [f"{errand.treatment} the {thing} with {place}" for place in self._appliances()]
             if errand.target:
                 steps.append(f"put the {thing} in {target or errand.target}")
@@ -182,23 +193,24 @@ class Mind:
         return next((place for place in places if (thing, place) not in tried), places[0] if places else "nowhere 1")
 
     def reflect(self) -> str:
-        """Return what was found and what was looked for in vain, and the plan for the next trial."""
-        told = [f"I found the {thing} in {place}." for thing, place in self.found.items()]
-        for thing, kinds in self.sought.items():
-            in_vain = [*self.looked.get(thing, ()), *(name for name in kinds if self._looked_through(name))]
+        """Return what was found, what was searched for in vain, and the plan for the next trial."""
+        sentences = [f"I found the {thing} in {place}." for thing, place in self.found.items()]
+        for thing, kinds in self.searched.items():
+            searched_now = [name for name in kinds if self._is_searched(name)]
+            in_vain = [*self.searched_in_vain.get(thing, ()), *searched_now]
             if in_vain:
-                told.append(f"I looked for the {thing} in {', '.join(dict.fromkeys(in_vain))} and saw none.")
-        return f"{' '.join(told)} New plan:\n{write_plan(self._stages())}"
+                sentences.append(f"I looked for the {thing} in {', '.join(dict.fromkeys(in_vain))} and saw none.")
+        return f"{' '.join(sentences)} New plan:\n{write_plan(self._stages())}"
 
     def _search(self, step: Next) -> str | None:
-        """Return the line that opens another kind of place to look in, if that can be kept in mind."""
-        if not step.sought or step.where in self.sought.get(step.sought, ()):
+        """Return the line that opens another kind of place to search, or the complaint; None if none is needed."""
+        if not step.sought or step.where in self.searched.get(step.sought, ()):
             return None
-        lines = [self.about(), *([thing, *kinds] for thing, kinds in self.sought.items()), [step.sought, step.where]]
-        said = f"think: a {step.sought} may be in the {step.where}, {len(in_mind(lines))} in mind"
-        return too_much(lines, self.span) or said
+        lines = [self.about(), *([thing, *kinds] for thing, kinds in self.searched.items()), [step.sought, step.where]]
+        thought = f"think: a {step.sought} may be in the {step.where}, {len(in_mind(lines))} in mind"
+        return too_much(lines, self.span) or thought
 
-    def _looked_through(self, name: str) -> bool:
+    def _is_searched(self, name: str) -> bool:
         return all(place in self.household.contents for place in self.household.places if kind(place) == name)
 
     def _appliances(self) -> list[str]:
@@ -206,18 +218,18 @@ class Mind:
         return [place for place in self.household.places if kind(place) in wanted][:1]
 
     def _target(self) -> str:
-        """Return the first place that the errand may mean; empty for none."""
+        """Return the first place that the task's target may be; empty for none."""
         wanted = self.errand.target
         return next((place for place in self.household.places if wanted in (place, kind(place))), "")
 
     def _stages(self) -> list[list[str]]:
-        """Return the errand's steps one level down, each as the ways to do it."""
+        """Return the steps of the task one level down, each as its alternatives."""
         errand, thing = self.errand, self.errand.thing
         target = self._target()
         stages: list[str] = []
-        for which in ["a", "another"][: errand.amount]:
-            if which == "another" or kind(self.household.held) != thing:
-                stages.append(f"find and take {which} {thing}{'' if errand.lamp else _among(errand)}")
+        for article in ["a", "another"][: errand.amount]:
+            if article == "another" or kind(self.household.held) != thing:
+                stages.append(f"find and take {article} {thing}{'' if errand.lamp else _among(errand)}")
             stages += [f"{errand.treatment} the {thing} with {place}" for place in self._appliances()]
             if errand.target:
                 stages.append(f"put the {thing} in {target or errand.target}")
@@ -226,7 +238,7 @@ class Mind:
         return [[stage] for stage in stages]
 
     def _ways(self, stage: str) -> list[str]:
-        """Return the ways to do a step: where something is looked for, the places to look in, the best first."""
+        """Return the alternatives of a step: of a search, one for each place, the likeliest first."""
         errand = read_errand(stage)
         if errand is None or errand.treatment or errand.target:
             return [stage]
@@ -240,13 +252,14 @@ class Mind:
 
 
 def _among(errand: Errand) -> str:
-    """Return how a step says where to look."""
+    """Return the words by which a step says where to search."""
     return f" {'at' if errand.lamp else 'from'} {', '.join(errand.places)}" if errand.places else ""
 
 
 def _chunks(name: str, group: list[str], *, apart: bool) -> list[str]:
-    """Return names for as many places of a kind as a step takes: the kind, if these are few."""
-    size = 1 if apart else PLACES_A_STEP
-    if len(group) <= size:
-        return [name] if not apart else group
-    return [", ".join(group[at : at + size]) for at in range(0, len(group), size)]
+    """Return the places of a kind in groups for one step each: the kind's name if one step takes all of them."""
+    if apart:
+        return group
+    if len(group) <= PLACES_A_STEP:
+        return [name]
+    return [", ".join(group[start : start + PLACES_A_STEP]) for start in range(0, len(group), PLACES_A_STEP)]

@@ -1,4 +1,4 @@
-"""What the simulated model does in games where things are made of things; each game says how, and in which words."""
+"""The simulated model in crafting games: planning and acting on recipes; each game adds its recipes and wording."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games.textcraft.commands import Recipe, Want, listed, read_parts, read_recipe
+from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
 _OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
@@ -18,66 +19,67 @@ _FAILED = re.compile(r"^.*I failed on step [0-9]+ \"(.+?)\": ", re.MULTILINE)
 
 
 class Line(NamedTuple):
-    """A line of its own that is open: so many are to be made by this recipe."""
+    """An open line of the model: an amount to make by a recipe."""
 
     amount: int
     recipe: Recipe
 
 
 class Step(NamedTuple):
-    """A step of a plan: what to have more of, and where it says so, by which recipe."""
+    """A step of a plan: an item and how many more of it, and the recipe if the step names one."""
 
     want: Want
     recipe: Recipe | None = None
 
     @property
     def things(self) -> list[str]:
-        """What the step names."""
+        """Items that the step names."""
         return self.recipe.things if self.recipe else [self.want.item]
 
 
 class Mind(ABC):
-    """One look at a prompt: what is held, which lines are open, and what to write next.
+    """The model's reading of one prompt: inventory, open lines and plan, from which it writes its answer.
 
     Args:
-        wants: The goal: all that there should be.
-        held: What is held, as far as that is told.
-        told: The steps of the last plan that is told.
-        failed: The goal of a plan that failed last; None if none did.
-        span: How many things can be kept in mind.
+        wants: The goal: items with the amounts that should be held in the end.
+        held: The inventory, as far as the prompt tells it.
+        planned: Steps of the last plan in the prompt.
+        failed: The goal that failed last; None if none did.
+        span: Maximum number of distinct things kept in mind.
     """
 
-    missed: ClassVar[tuple[str, ...]]
-    """What an answer begins with after which a look at the inventory is worth while."""
-    refused: ClassVar[tuple[str, ...]] = ("Could not", "Wrong")
+    check_after: ClassVar[tuple[str, ...]]
+    """Prefixes of observations after which to look at the inventory."""
+    give_up_after: ClassVar[tuple[str, ...]] = ("Could not", "Wrong")
+    """Prefixes of observations after which to give up, if the inventory was looked at."""
 
     def __init__(
-        self, wants: Sequence[Want], held: dict[str, int], told: Sequence[Want], failed: Want | None, span: int
+        self, wants: Sequence[Want], held: dict[str, int], planned: Sequence[Want], failed: Want | None, span: int
     ) -> None:
         self.wants = list(wants)
-        self.told = list(told)
+        self.planned = list(planned)
         self.failed = failed
         self.span = span
         self.held = dict(held)
-        self.had: dict[str, int] = {}
-        self.open: list[Line] = []
-        self.last = ("", "")
+        self.received: dict[str, int] = {}
+        self.open_lines: list[Line] = []
+        self.last_turn = ("", "")
         self.looked = False
 
     @abstractmethod
     def recipe(self, want: Want, above: Iterable[str] = ()) -> Recipe | None:
-        """Return how so many of an item are made, not of what stands ``above`` it; None if it is had by one action."""
+        """Return a recipe for an item that uses none of the items ``above`` it; None if one action obtains it."""
 
     @abstractmethod
     def verb(self, item: str) -> str:
-        """Return what is done to have an item."""
+        """Return the verb that obtains an item."""
 
     @abstractmethod
-    def read(self, action: str, said: str) -> None:
-        """Read an action of the game and its answer."""
+    def read(self, action: str, observation: str) -> None:
+        """Update the inventory by an action and its observation."""
 
     def count(self, item: str) -> int:
-        """Return how many of an item are held."""
+        """Return the amount of an item that is held."""
         return self.held.get(item, 0)
 
     def action(self, recipe: Recipe) -> str:
@@ -85,63 +87,63 @@ class Mind(ABC):
         return str(recipe)
 
     def applied(self, recipe: Recipe, count: int) -> Recipe:
-        """Return a recipe with the parts that it takes for so many."""
+        """Return a recipe with the parts that the amount takes."""
         return recipe.repeated(recipe.times(count))
 
     def look_back(self, turns: Iterable[str]) -> None:
-        """Read the transcript: what was got and made, and which lines are still open."""
+        """Read the transcript: update the inventory and the open lines."""
         for turn in turns:
-            action, _, said = turn.partition("\n")
-            said = said.partition("\n")[0]
+            action, _, rest = turn.partition("\n")
+            observation = rest.partition("\n")[0]
             if opened := _OPENED.match(action):
                 if recipe := read_recipe(opened[2]):
-                    self.open.append(Line(int(opened[1]), recipe))
+                    self.open_lines.append(Line(int(opened[1]), recipe))
             else:
-                self.read(action, said)
-            self.looked = self.last[0] == "inventory"
-            self.last = action, said
+                self.read(action, observation)
+            self.looked = self.last_turn[0] == "inventory"
+            self.last_turn = action, observation
 
     def turn(self) -> str:
         """Return the next line."""
-        action, said = self.last
-        if said.startswith(self.missed) and not self.looked:
+        action, observation = self.last_turn
+        if observation.startswith(self.check_after) and not self.looked:
             return "inventory"
-        if said.startswith(self.refused):
+        if observation.startswith(self.give_up_after):
             return f"task failed! I see no other way than {action}"
-        if not self.open:
-            want = self._next()
-            return self._have(want) if want else "Task completed!"
-        line = self.open[-1]
-        for need in _needs(line.recipe.repeated(line.recipe.times(line.amount))):
+        if not self.open_lines:
+            want = self._next_want()
+            return self._obtain(want) if want else "Task completed!"
+        line = self.open_lines[-1]
+        for need in _requirements(line.recipe.repeated(line.recipe.times(line.amount))):
             missing = need.amount - self.count(need.item)
             if missing > 0:
-                return self._have(Want(need.item, missing))
+                return self._obtain(Want(need.item, missing))
         return self.action(line.recipe)
 
     def plan(self, *, in_full: bool) -> str:
-        """Return a plan one level down, or one as full as can be kept in mind."""
-        steps = self._whole(self.wants) if in_full else self._one_level_down()
-        return steps if isinstance(steps, str) else write_plan([self._told(step)] for step in steps)
+        """Return a plan one level down, or the fullest that can be kept in mind."""
+        steps = self._full_plan(self.wants) if in_full else self._one_level_down()
+        return steps if isinstance(steps, str) else write_plan([self._step_text(step)] for step in steps)
 
     def goals(self) -> str:
-        """Return a whole plan as goals, as full as can be kept in mind; after a failure, for what failed first."""
+        """Return the fullest plan that can be kept in mind, as goals; after a failure the failed goal comes first."""
         first = [self.failed] if self.failed else self.wants
-        steps = self._whole(first)
+        steps = self._full_plan(first)
         if isinstance(steps, str):
             return steps
         steps += [Step(want) for want in self.wants if want not in first]
         return "\n".join(f"{self.call(step)} # step {number}" for number, step in enumerate(steps, 1))
 
     def next_goal(self) -> str:
-        """Return the first goal of a plan that is not reached; ``done`` where all are."""
+        """Return the next goal of the plan; ``done`` where none is left."""
         if all(self.count(want.item) >= want.amount for want in self.wants):
             return "done"
-        steps = self._whole(self.wants)
+        steps = self._full_plan(self.wants)
         return steps if isinstance(steps, str) else self.call(steps[0])
 
     def program(self, *, checked: bool) -> str:
-        """Return a plan as a program, with a check before each step if it is asked for."""
-        steps = self._whole(self.wants)
+        """Return the plan as a program, with a check before each step if ``checked``."""
+        steps = self._full_plan(self.wants)
         if isinstance(steps, str):
             return steps
         if checked:
@@ -149,13 +151,13 @@ class Mind(ABC):
         return "\n".join(self.statement(step.want) for step in steps)
 
     def statement(self, want: Want, *, checked: bool = False) -> str:
-        """Return a step as a line of a program; what is counted is what is then held."""
+        """Return a step as a line of a program; counts are totals held afterwards."""
         item, count = want.item, want.amount + self.count(want.item)
         call = f"{self.verb(item)}({item!r}, {count})"
         return f"assert count({item!r}) >= {count} else {call}" if checked else call
 
     def call(self, step: Step) -> str:
-        """Return a step as a goal; what is counted is what is then held."""
+        """Return a step as a goal; counts are totals held afterwards."""
         item, missing = step.want
         recipe = step.recipe or Recipe(step.want)
         parts = ", ".join(f"'{part.item}': {part.amount}" for part in recipe.parts)
@@ -170,72 +172,72 @@ class Mind(ABC):
 
     def reflect(self) -> str:
         """Return what went wrong, and a plan with the step that failed divided."""
-        failed = self._next() or self.wants[-1]
+        failed = self._next_want() or self.wants[-1]
         steps: list[Step] = []
         for want in self._agenda():
             steps += self._divide(want) if want.item == failed.item else [Step(want)]
-        said = f"I did not get to {failed.amount} {failed.item}."
+        summary = f"I did not get to {failed.amount} {failed.item}."
         if complaint := too_much((step.things for step in steps), self.span):
-            return f"{said} {complaint}"
-        return f"{said} New plan:\n{self._numbered(steps)}"
+            return f"{summary} {complaint}"
+        return f"{summary} New plan:\n{self._numbered(steps)}"
 
     def receive(self, item: str, count: int) -> None:
-        """Have so many more, and close the line that was open for them."""
+        """Add an amount to the inventory, and close the line that was open for it."""
         self.held[item] = self.held.get(item, 0) + count
-        self.had[item] = self.had.get(item, 0) + count
-        if self.open and self.open[-1].recipe.makes.item == item:
-            line = self.open.pop()
+        self.received[item] = self.received.get(item, 0) + count
+        if self.open_lines and self.open_lines[-1].recipe.makes.item == item:
+            line = self.open_lines.pop()
             if line.amount > count:
-                self.open.append(line._replace(amount=line.amount - count))
+                self.open_lines.append(line._replace(amount=line.amount - count))
 
     def spend(self, action: str) -> None:
-        """Have what an action used up no more."""
+        """Take what an action used up from the inventory."""
         for item, count in read_parts(action.partition(" using ")[2]):
             self.held[item] = self.held.get(item, 0) - count
 
     def _agenda(self) -> list[Want]:
-        """Return the steps of the plan that is told, which end with the goal."""
-        return [*self.told, *(want for want in self.wants if want not in self.told)]
+        """Return the steps of the plan in the prompt, followed by the goal."""
+        return [*self.planned, *(want for want in self.wants if want not in self.planned)]
 
-    def _next(self) -> Want | None:
-        """Return the first step that is not done, and how much of it is missing."""
+    def _next_want(self) -> Want | None:
+        """Return the first step that is not done, and the amount that it lacks."""
         needed: dict[str, int] = {}
         for item, count in self._agenda():
             needed[item] = needed.get(item, 0) + count
-            missing = needed[item] - self.had.get(item, 0)
+            missing = needed[item] - self.received.get(item, 0)
             if missing > 0:
                 return Want(item, missing)
         return None
 
-    def _have(self, want: Want) -> str:
-        """Return the line that gets an item, or opens the making of it if that can be kept in mind."""
-        recipe = self.recipe(want, {line.recipe.makes.item for line in self.open})
+    def _obtain(self, want: Want) -> str:
+        """Return the action that obtains an item, or the line that opens its recipe if that can be kept in mind."""
+        recipe = self.recipe(want, {line.recipe.makes.item for line in self.open_lines})
         if recipe is None:
             return f"{self.verb(want.item)} {want.amount} {want.item}"
-        lines = [*(line.recipe.things for line in self.open), recipe.things]
+        lines = [*(line.recipe.things for line in self.open_lines), recipe.things]
         if complaint := too_much(lines, self.span):
             return complaint
         times = recipe.times(want.amount)
         return f"think: for {want.amount} {want.item} I {recipe}, {times} times, {len(in_mind(lines))} in mind"
 
     def _one_level_down(self) -> list[Step] | str:
-        """Return the parts of the goal, and what each of them takes where the goal has but one."""
+        """Return the parts of the goal; of a goal with one part, the steps that this part takes."""
         steps = self._divide(self.wants[0]) if len(self.wants) == 1 else [Step(want) for want in self.wants]
         return too_much((step.things for step in steps), self.span) or steps
 
     def _divide(self, want: Want) -> list[Step]:
-        """Return the steps that an item takes, one level down."""
+        """Return the steps that make an item, one level down."""
         recipe = self.recipe(want)
         if recipe is None:
             return [Step(want)]
         recipe = self.applied(recipe, want.amount)
-        missing = [Want(item, amount - self.count(item)) for item, amount in _needs(recipe)]
+        missing = [Want(item, amount - self.count(item)) for item, amount in _requirements(recipe)]
         return [*(Step(part) for part in missing if part.amount > 0), Step(want, recipe)]
 
-    def _whole(self, wants: Sequence[Want]) -> list[Step] | str:
-        """Return the steps to all that is wanted, divided as far as can be kept in mind, or why not even one can be."""
+    def _full_plan(self, wants: Sequence[Want]) -> list[Step] | str:
+        """Return the steps to all wants, divided as far as can be kept in mind, or the complaint if none can be."""
         divided: dict[str, Recipe] = {}
-        steps = self._bill(wants, divided)
+        steps = self._bill_of_materials(wants, divided)
         complaint = too_much((step.things for step in steps), self.span)
         while fuller := self._divided_further(wants, steps, divided):
             if isinstance(fuller, str):
@@ -247,20 +249,20 @@ class Mind(ABC):
     def _divided_further(
         self, wants: Sequence[Want], steps: Sequence[Step], divided: dict[str, Recipe]
     ) -> list[Step] | str | None:
-        """Divide one more step; return what is too much if each that can be divided is, None if none can be."""
+        """Divide one more step; return the complaint if every division is too much, None if no step can be divided."""
         complaint = None
         for step in steps:
-            if step.recipe is None and (recipe := self.recipe(step.want, _above(step.want.item, divided))):
-                fuller = self._bill(wants, {**divided, step.want.item: recipe})
-                too_many = too_much((one.things for one in fuller), self.span)
+            if step.recipe is None and (recipe := self.recipe(step.want, _ancestors(step.want.item, divided))):
+                fuller = self._bill_of_materials(wants, {**divided, step.want.item: recipe})
+                too_many = too_much((fuller_step.things for fuller_step in fuller), self.span)
                 if not too_many:
                     divided[step.want.item] = recipe
                     return fuller
                 complaint = complaint or too_many
         return complaint
 
-    def _bill(self, wants: Iterable[Want], divided: dict[str, Recipe]) -> list[Step]:
-        """Return a step for each thing that is missing, with all that is needed of it, parts before what takes them."""
+    def _bill_of_materials(self, wants: Iterable[Want], divided: dict[str, Recipe]) -> list[Step]:
+        """Return a step for each item that is missing, with its total amount, parts before what they are for."""
         needed = dict.fromkeys(_parts_first([want.item for want in wants], divided), 0)
         for item, amount in wants:
             needed[item] = max(needed[item], amount)
@@ -279,64 +281,69 @@ class Mind(ABC):
         return steps[::-1]
 
     def _numbered(self, steps: Iterable[Step]) -> str:
-        return "\n".join(f"Step {number}: {self._told(step)}" for number, step in enumerate(steps, 1))
+        return "\n".join(f"Step {number}: {self._step_text(step)}" for number, step in enumerate(steps, 1))
 
-    def _told(self, step: Step) -> str:
+    def _step_text(self, step: Step) -> str:
         item, count = step.want
         recipe = step.recipe or Recipe(step.want)
         return self.action(recipe._replace(makes=Want(item, count), verb=self.verb(item)))
 
 
 def go_on(mind: Mind, prompt: str, turns: Sequence[str]) -> str:
-    """Go on from a prompt: with a turn, a plan or a reflection, whichever its last line asks for."""
-    asked = prompt.rstrip().rpartition("\n")[2]
-    if asked == ">":
+    """Return the kind of answer that a prompt asks for."""
+    question = read_question(prompt)
+    if question.cue in (Cue.TURN, Cue.REFLECTION):
         mind.look_back(turns)
-        return mind.turn()
-    if asked.startswith("Why did it fail"):
-        return mind.explain()
-    if asked.startswith(("Plan as goals", "Thoughts and plan", "Mend this")):
-        return mind.goals()
-    if asked.startswith("Next goal"):
-        return mind.next_goal()
-    if asked.startswith("Program"):
-        return mind.program(checked="checks" in asked)
-    if asked.startswith("Reflection"):
-        mind.look_back(turns)
-        return mind.reflect()
-    return mind.plan(in_full="in full" in asked)
+    match question.cue:
+        case Cue.TURN:
+            return mind.turn()
+        case Cue.EXPLANATION:
+            return mind.explain()
+        case Cue.GOALS | Cue.MENDED_PLAN:
+            return mind.goals()
+        case Cue.NEXT_GOAL:
+            return mind.next_goal()
+        case Cue.PROGRAM:
+            return mind.program(checked=question.checked)
+        case Cue.REFLECTION:
+            return mind.reflect()
+        case _:
+            return mind.plan(in_full=question.in_full)
 
 
 def read_failed(text: str) -> Want | None:
-    """Return the goal that failed last, of those that a text tells of; None if it tells of none."""
-    told = _FAILED.findall(text)
-    goals = parse_goals(told[-1]) if told else []
+    """Return the goal that failed last, according to a text; None if it reports no failure."""
+    reports = _FAILED.findall(text)
+    goals = parse_goals(reports[-1]) if reports else []
     return Want(*next(iter(goals[0].have.items()))) if goals else None
 
 
 def read_steps(text: str, want: Callable[[str], Want | None]) -> list[Want]:
-    """Return the steps of the last plan that a text tells; ``want`` reads one."""
+    """Return the steps of the last plan in a text; ``want`` parses one."""
     steps: list[Want] = []
-    for number, step in _STEP.findall(text):
-        steps = [*([] if number == "1" else steps), *filter(None, [want(step)])]
+    for number, text_of_step in _STEP.findall(text):
+        if number == "1":  # another plan begins
+            steps = []
+        if step := want(text_of_step):
+            steps.append(step)
     return steps
 
 
-def _needs(recipe: Recipe) -> list[Want]:
+def _requirements(recipe: Recipe) -> list[Want]:
     """Return all that must be held for a recipe, the tool first."""
     return [*([Want(recipe.tool, 1)] if recipe.tool else []), *recipe.parts]
 
 
-def _above(item: str, divided: dict[str, Recipe]) -> set[str]:
-    """Return all that takes an item, and what takes that."""
-    above = {item}
-    while more := {maker for maker, recipe in divided.items() if above.intersection(recipe.things)} - above:
-        above |= more
-    return above - {item}
+def _ancestors(item: str, divided: dict[str, Recipe]) -> set[str]:
+    """Return the items whose recipes use an item, directly or through others."""
+    ancestors = {item}
+    while more := {user for user, recipe in divided.items() if ancestors.intersection(recipe.things)} - ancestors:
+        ancestors |= more
+    return ancestors - {item}
 
 
 def _parts_first(items: Iterable[str], divided: dict[str, Recipe]) -> list[str]:
-    """Return items and all that they take, each after what it takes; of recipes that go round, in some order."""
+    """Return items and all their parts, parts before what they are for; the order within a cycle is arbitrary."""
     ordered: dict[str, None] = {}
     entered: set[str] = set()
 

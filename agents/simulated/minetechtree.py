@@ -1,4 +1,4 @@
-"""How the simulated model plays Minecraft's tech tree: it knows the recipes, and all else it reads in the prompt."""
+"""The simulated model in Minecraft's tech tree; it knows the recipes, and reads all else from the prompt."""
 
 from __future__ import annotations
 
@@ -33,63 +33,64 @@ _GAINED = re.compile(r"^(?:Mined|Hunted|Crafted|Smelted) (.+)$")
 _WORE = re.compile(r"^Equipped (.+)$")
 
 
-def answer(prompt: str, span: int, chance: random.Random | None) -> str:
-    """Go on from a prompt: with a turn, a plan or a reflection, whichever its last line asks for."""
+def answer(prompt: str, span: int, rng: random.Random | None) -> str:
+    """Return the answer to a prompt; ``rng`` is None at temperature 0."""
     before, _, after = prompt.rpartition(_GOAL)
     head, *turns = after.split("\n> ")
     goal, _, rest = head.partition("\n")
     situation = before[before.rfind("\n\n") :]
-    player = Player(situation, goal.removesuffix("."), rest, span, chance)
+    player = Player(situation, goal.removesuffix("."), rest, span, rng)
     if not player.wants:
         return "task failed! I see no goal."
     return go_on(player, prompt, turns)
 
 
 class Player(Mind):
-    """One look at a prompt; above a temperature of 0, chance says which wood it takes where any will do."""
+    """The model's reading of one prompt; above a temperature of 0 it draws the wood to use where any will do."""
 
-    missed = ("Could not",)
+    check_after = ("Could not",)
 
-    def __init__(self, situation: str, goal: str, rest: str, span: int, chance: random.Random | None) -> None:
+    def __init__(self, situation: str, goal: str, rest: str, span: int, rng: random.Random | None) -> None:
         wants = _wants(goal, _MUST_BE_WORN in situation)
-        told = _INVENTORY.findall(rest)
-        held = read_held(told[-1]) if told else {}
+        inventories = _INVENTORY.findall(rest)
+        held = read_held(inventories[-1]) if inventories else {}
         super().__init__(wants, held, read_steps(rest, _want), read_failed(rest), span)
         named = _WOOD.findall(goal)
         self.wood = named[0] if named else ""
         trees = (name.removesuffix(" trees") for name in read_around(situation))
         near = [wood for wood in trees if wood in WOODS] or list(WOODS)
-        self.lucky = chance.choice(near) if chance else near[0]
+        self.default_wood = rng.choice(near) if rng else near[0]
 
     def turn(self) -> str:
-        """Return the next line, in which a wood is named."""
-        self.take_a_wood()
+        """Return the next line, with a wood chosen."""
+        self.choose_wood()
         return super().turn()
 
     def plan(self, *, in_full: bool) -> str:
-        """Return a plan, in which a wood is named."""
-        self.take_a_wood()
+        """Return a plan, with a wood chosen."""
+        self.choose_wood()
         return super().plan(in_full=in_full)
 
     def reflect(self) -> str:
-        """Return what went wrong and a plan, in which a wood is named."""
-        self.take_a_wood()
+        """Return what went wrong and a plan, with a wood chosen."""
+        self.choose_wood()
         return super().reflect()
 
-    def take_a_wood(self) -> None:
-        """Take the wood that the goal asks for, else that of which most is held, else the nearest."""
+    def choose_wood(self) -> None:
+        """Choose the wood that the goal asks for, else the one held most, else the nearest."""
         most = max(WOODS, key=self._wood_held)
-        self.wood = self.wood or (most if self._wood_held(most) else self.lucky)
-        self.wants, self.told = ([Want(self._named(item), n) for item, n in some] for some in (self.wants, self.told))
+        self.wood = self.wood or (most if self._wood_held(most) else self.default_wood)
+        self.wants = [Want(self._named(item), amount) for item, amount in self.wants]
+        self.planned = [Want(self._named(item), amount) for item, amount in self.planned]
 
     def verb(self, item: str) -> str:
-        """Return what is done to have an item."""
+        """Return the verb that obtains an item."""
         if item.endswith(EQUIPPED):
             return "equip"
         return ways()[item].verb if item in ways() else "craft"
 
     def recipe(self, want: Want, above: Iterable[str] = ()) -> Recipe | None:
-        """Return how so many are made at once, kinds of wood replaced by the one that is taken."""
+        """Return the recipe that makes the amount at once, with the chosen wood for kinds of wood."""
         item, count = want
         if item.endswith(EQUIPPED):
             return Recipe(want, (Want(item.removesuffix(EQUIPPED), 1),), "equip")
@@ -99,7 +100,7 @@ class Player(Mind):
         return self.applied(way, count)
 
     def applied(self, recipe: Recipe, count: int) -> Recipe:
-        """Return what makes so many at once, with what burns."""
+        """Return the recipe that makes the amount at once, with its fuel."""
         way = ways().get(recipe.makes.item)
         if way is None:
             return recipe
@@ -107,7 +108,7 @@ class Player(Mind):
         return whole._replace(parts=tuple(Want(self._named(part.item), part.amount) for part in whole.parts))
 
     def count(self, item: str) -> int:
-        """Return how many of an item, or of a kind of wood, are held."""
+        """Return the amount of an item, or of a kind of wood, that is held."""
         return has(self.held, item)
 
     def action(self, recipe: Recipe) -> str:
@@ -117,31 +118,31 @@ class Player(Mind):
         return command(recipe, self.held) if recipe.parts else str(recipe)
 
     def call(self, step: Step) -> str:
-        """Return a step as a goal; to equip is a goal of its own."""
+        """Return a step as a goal; equipping is a goal of its own."""
         if not step.want.item.endswith(EQUIPPED):
             return super().call(step)
         item = step.want.item.removesuffix(EQUIPPED)
         return f"equip({{'{item}': 1}}, {{'{item}': 1}}, null);"
 
     def statement(self, want: Want, *, checked: bool = False) -> str:
-        """Return a step as a line of a program; that a thing is held does not say that it is worn."""
+        """Return a step as a line of a program; equipping has no check, since only held items can be counted."""
         if want.item.endswith(EQUIPPED):
             return f"equip({want.item.removesuffix(EQUIPPED)!r})"
         return super().statement(want, checked=checked)
 
-    def read(self, action: str, said: str) -> None:
-        """Read an action of the game and its answer."""
-        if gained := _GAINED.match(said):
+    def read(self, action: str, observation: str) -> None:
+        """Update the inventory by an action and its observation."""
+        if gained := _GAINED.match(observation):
             self.spend(action)
             for item, count in read_parts(gained[1]):
                 self.receive(item, count)
-        elif wore := _WORE.match(said):
+        elif wore := _WORE.match(observation):
             self.receive(wore[1] + EQUIPPED, 1)
-        elif _INVENTORY.match(said):
-            self.held = read_held(said)
+        elif _INVENTORY.match(observation):
+            self.held = read_held(observation)
 
     def _fuel(self, recipe: Recipe, way: Recipe, count: int) -> str:
-        """Return what a recipe burns already, else coal where there is enough of it, else planks."""
+        """Return the fuel that the recipe names already, else coal if enough of it is held, else planks."""
         if len(recipe.parts) > len(way.parts):
             return recipe.parts[-1].item
         return "coal" if self.count("coal") >= burnt("coal", count) else "planks"
@@ -154,7 +155,7 @@ class Player(Mind):
 
 
 def _wants(goal: str, worn: bool) -> list[Want]:
-    """Return all that a goal asks for."""
+    """Return all items that a goal asks for."""
     if not goal.startswith("obtain "):
         return list(filter(None, [_want(goal)]))
     wants = read_parts(goal.removeprefix("obtain "))

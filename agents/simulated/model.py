@@ -1,7 +1,8 @@
-"""The simulated model: reads a prompt as a person would who knows the game, and says when it is too much to hold."""
+"""The simulated model: reads the prompt as a player would, and fails where it has too much to keep in mind."""
 
 from __future__ import annotations
 
+import math
 import random
 
 from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
@@ -12,14 +13,14 @@ READERS = (alfworld, minetechtree, textcraft, webshop)
 
 
 class SimulatedModel:
-    """Answers from nothing but the prompt; see ``span`` for what it can keep in mind.
+    """Answers from nothing but the prompt; the module ``span`` explains its limit, ``cues`` what it understands.
 
-    Above a temperature of 0 it draws, by the sample number, which of several commands it takes for an item, where it
-    looks for a thing first, or which words of an instruction it searches for; at 0 it takes what looks simplest or
+    Above a temperature of 0 it draws, with the sample as the seed, which of several commands it uses for an item, where
+    it looks for a thing first, or which words of an instruction it searches for; at 0 it takes what looks simplest or
     likeliest. Tokens are counted as four characters each.
 
     Args:
-        span: How many distinct things it keeps in mind at once; 1 or more.
+        span: Maximum number of distinct things that it keeps in mind at once; 1 or more.
 
     Raises:
         ValueError: If the span is less than 1.
@@ -34,8 +35,9 @@ class SimulatedModel:
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
     ) -> Completion:
-        """Return a completion; a prompt of no game that it knows gets ``task failed!``."""
+        """Return the completion; ``task failed!`` if the prompt is of no game that it knows."""
         asked = prompt_text(prompt)
+        # Of several games that a prompt mentions, the last mentioned is the one that is played.
         reader = max(READERS, key=lambda reader: asked.rfind(reader.MARK))
         text = "task failed! I do not know this game."
         if reader.MARK in asked:
@@ -47,4 +49,4 @@ class SimulatedModel:
 
 
 def _tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)

@@ -1,4 +1,4 @@
-"""How the simulated model plays TextCraft: all it knows of the state of things it reads in the prompt."""
+"""The simulated model in TextCraft; all it knows of recipes and inventory is read from the prompt."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _CRAFTED = re.compile(r"^Crafted ([0-9]{1,9}) (?:[^:]+:)?(.+)$")
 
 @dataclass(frozen=True)
 class Page:
-    """What stands above the transcript.
+    """The part of a prompt above the transcript.
 
     Attributes:
-        crafts: Commands and kinds.
-        goal: What to reach; None if it cannot be read.
-        held: What is held, as far as that is told.
-        failed: The goal of a plan that failed last; None if none did.
-        steps: The steps of the last plan that is told.
+        crafts: Commands and kinds of items.
+        goal: The goal; None if it cannot be read.
+        held: The inventory, as far as the prompt tells it.
+        failed: The goal that failed last; None if none did.
+        steps: Steps of the last plan in the prompt.
     """
 
     crafts: Crafts
@@ -37,65 +37,65 @@ class Page:
     steps: list[Want]
 
 
-def answer(prompt: str, span: int, chance: random.Random | None) -> str:
-    """Go on from a prompt: with a turn, a plan or a reflection, whichever its last line asks for."""
+def answer(prompt: str, span: int, rng: random.Random | None) -> str:
+    """Return the answer to a prompt; ``rng`` is None at temperature 0."""
     head, *turns = prompt[prompt.rindex(MARK) :].split("\n> ")
     page = read_page(head)
     if page.goal is None:
         return "task failed! I see no goal."
-    return go_on(Player(page, page.goal, span, chance.random() if chance else None), prompt, turns)
+    return go_on(Player(page, page.goal, span, rng.random() if rng else None), prompt, turns)
 
 
 @lru_cache(maxsize=256)
 def read_page(head: str) -> Page:
     """Read commands, kinds, goal, inventory and steps."""
     rest = head.removeprefix(MARK).partition("\n\n")[2]
-    goals, told = _GOAL.findall(rest), _INVENTORY.findall(rest)
+    goals, inventories = _GOAL.findall(rest), _INVENTORY.findall(rest)
     return Page(
         crafts=read_crafts(head),
         goal=_want(goals[-1]) if goals else None,
-        held=read_held(told[-1]) if told else {},
+        held=read_held(inventories[-1]) if inventories else {},
         failed=read_failed(rest),
         steps=read_steps(rest, _want),
     )
 
 
 class Player(Mind):
-    """One look at a prompt of TextCraft; above a temperature of 0 with the number that chance has drawn."""
+    """The model's reading of one prompt; ``draw`` is its random draw from 0 to 1, None at temperature 0."""
 
-    missed = ("Could not find enough",)
+    check_after = ("Could not find enough",)
 
-    def __init__(self, page: Page, goal: Want, span: int, chance: float | None) -> None:
+    def __init__(self, page: Page, goal: Want, span: int, draw: float | None) -> None:
         super().__init__([goal], page.held, page.steps, page.failed, span)
         self.crafts = page.crafts
-        self.chance = chance
+        self.draw = draw
 
     def verb(self, item: str) -> str:
-        """Craft what a command makes, get what none makes."""
+        """Return ``craft`` for items that a command makes, else ``get``."""
         return "craft" if item in self.crafts.recipes else "get"
 
-    def read(self, action: str, said: str) -> None:
-        """Read an action of the game and its answer."""
-        if got := _GOT.match(said):
+    def read(self, action: str, observation: str) -> None:
+        """Update the inventory by an action and its observation."""
+        if got := _GOT.match(observation):
             self.receive(got[2], int(got[1]))
-        elif crafted := _CRAFTED.match(said):
+        elif crafted := _CRAFTED.match(observation):
             self.spend(action)
             self.receive(crafted[2].replace("_", " "), int(crafted[1]))
-        elif told := _INVENTORY.match(said):
-            self.held = read_held(told[1])
+        elif inventory := _INVENTORY.match(observation):
+            self.held = read_held(inventory[1])
 
     def recipe(self, want: Want, above: Iterable[str] = ()) -> Recipe | None:
         """Return a recipe for an item, each kind in it replaced by a member; None if no command makes it.
 
-        The simplest is that which takes the least that must be made first; chance takes any.
+        It is the one with the fewest parts that must be made first; with a random draw, any.
         """
         forbidden = {*above, want.item}
         named = (self._with_members(recipe) for recipe in self.crafts.recipes.get(want.item, ()))
         choices = [recipe for recipe in named if forbidden.isdisjoint(part.item for part in recipe.parts)]
         if not choices:
             return None
-        if self.chance is not None:
-            return random.Random(f"{self.chance}/{want.item}").choice(choices)
+        if self.draw is not None:
+            return random.Random(f"{self.draw}/{want.item}").choice(choices)
         return min(choices, key=lambda recipe: len(list(self._to_make(recipe, want.amount))))
 
     def _to_make(self, recipe: Recipe, count: int) -> Iterator[str]:
@@ -107,20 +107,20 @@ class Player(Mind):
         return Recipe(recipe.makes, tuple(Want(self._member(part), part.amount) for part in recipe.parts))
 
     def _member(self, part: Want) -> str:
-        """Return which item to take where a kind is named: one that is held, or the simplest to have."""
+        """Return the item to use for a kind: one that is held, or the simplest to obtain."""
         recipes, name = self.crafts.recipes, part.item
         members = self.crafts.members(name)
         if not members:
             return name
-        enough = [item for item in members if self.held.get(item, 0) >= part.amount]
-        made = [item for item in members if any(self._apart(recipe, members) for recipe in recipes.get(item, ()))]
+        held = [item for item in members if self.held.get(item, 0) >= part.amount]
+        made = [item for item in members if any(self._uses_none(recipe, members) for recipe in recipes.get(item, ()))]
         got = [item for item in members if item not in recipes]
-        choices = enough or made or got or members
-        if self.chance is not None and not enough:
-            return random.Random(f"{self.chance}/{name}").choice(choices)
+        choices = held or made or got or members
+        if self.draw is not None and not held:
+            return random.Random(f"{self.draw}/{name}").choice(choices)
         return choices[0]
 
-    def _apart(self, recipe: Recipe, members: list[str]) -> bool:
+    def _uses_none(self, recipe: Recipe, members: list[str]) -> bool:
         return set(members).isdisjoint(part.item for part in recipe.parts)
 
 

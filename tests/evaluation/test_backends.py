@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.evaluation.mortal import Mortal, Stillborn, Unsendable
-from tests.evaluation.test_runner import kill_after_three, lines
+from tests.evaluation.test_runner import kill_after_three, lines, untimed
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.agents.contract.agent import ModelError
 from textcraft_gym.evaluation.backends import BACKENDS, BackendError, LoopBackend, ProcessBackend, make_backend
@@ -34,7 +34,7 @@ def mortal(folder: Path, times: int) -> RunSpec:
 
 def test_process__comes_to_the_same_as_the_loop_and_writes_one_line_a_task(tmp_path: Path):
     here = evaluate(ADAPT, tmp_path / "here")
-    assert evaluate(replace(ADAPT, workers=2, backend="process"), tmp_path / "beside") == here
+    assert untimed(evaluate(replace(ADAPT, workers=2, backend="process"), tmp_path / "beside")) == untimed(here)
     assert sorted(line["task"] for line in lines(tmp_path / "beside")) == sorted(record["task"] for record in here)
     configs = [read_config(tmp_path / name) for name in ("beside", "here")]
     beside, alone = ({key: config[key] for key in config if key not in ("started", "finished")} for config in configs)
@@ -47,7 +47,7 @@ def test_process__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path
     agent = Mortal(**config.agent_args)
     records = evaluate(replace(config, workers=2, backend="process"), tmp_path / "harmed")
     assert agent.deaths == 2
-    assert records == expected
+    assert untimed(records) == untimed(expected)
     assert len(lines(tmp_path / "harmed")) == 8
 
 
@@ -63,7 +63,7 @@ def test_process__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Pat
 def test_process__shares_a_cassette_among_its_workers(tmp_path: Path):
     tape = tmp_path / "tape.sqlite"
     recorded = evaluate(replace(ADAPT, workers=2, backend="process", cassette=tape), tmp_path / "one")
-    assert evaluate(replace(ADAPT, cassette=tape, replay_only=True), tmp_path / "two") == recorded
+    assert untimed(evaluate(replace(ADAPT, cassette=tape, replay_only=True), tmp_path / "two")) == untimed(recorded)
 
 
 def test_process__makes_an_error_of_what_cannot_be_sent(tmp_path: Path):
@@ -136,7 +136,7 @@ def test_process__leaves_a_killed_run_ready_to_go_on_anywhere_and_no_worker_behi
     new = []
     went_on = evaluate(config, tmp_path / "killed", on_episode=new.append)
     assert len(new) == 8 - before
-    assert went_on == json.loads(json.dumps(evaluate(config, tmp_path / "whole")))
+    assert untimed(went_on) == untimed(evaluate(config, tmp_path / "whole"))
 
 
 class Repeating(LoopBackend):

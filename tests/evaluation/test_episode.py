@@ -3,7 +3,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 import gymnasium as gym
@@ -12,15 +13,24 @@ import pytest
 from textcraft_gym import run_episode
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
-from textcraft_gym.agents.contract.agent import Completion, EpisodeOver, ModelError, Node, Play, Routine
+from textcraft_gym.agents.contract.agent import (
+    Completion,
+    CompletionRequest,
+    EpisodeOver,
+    ModelError,
+    Node,
+    Play,
+    Routine,
+)
 from textcraft_gym.evaluation.episode import (
     MAX_ERROR,
     MAX_REFUSALS,
     MAX_TRACEBACK,
+    TIMES,
     AgentError,
     registered_limit,
-    run_episodes,
 )
+from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.spaces import AnyText
 
 
@@ -582,7 +592,7 @@ def test_run_episodes__bounds_what_it_keeps_of_an_error():
     first, second = run_episodes([CountdownEnv()], loud, [(None, 0), (None, 1)])
     assert len(str(first.error)) == MAX_ERROR
     assert len(str(first.traceback)) <= MAX_TRACEBACK
-    assert second.error == "Unspeakable: its words cannot be shown"
+    assert second.error == "Unspeakable: its message cannot be shown"
 
 
 @pytest.mark.parametrize("claimed_success", [1, "no", [], float("nan")])
@@ -644,3 +654,201 @@ def test_run_episode__asking_too_much_after_the_end_does_not_change_how_it_ended
                 yield from play.ask("?")
 
     assert run_episode(LimitedEnv(5), Scripted(asking), seed=0, model=Echo(), max_calls=3).stop_reason == "terminated"
+
+
+def sampling(n: int, found: list[list[str]], *, temperature: float = 0.7, trial: int = 1) -> Scripted:
+    """Ask for some samples at once, and act once."""
+
+    def episode(play: Play) -> Routine:
+        with play.sub("part", "executor", 1):
+            completions = yield from play.ask_many("p", n=n, temperature=temperature, sample=trial)
+            found.append([completion.text for completion in completions])
+            yield from play.act("0")
+        return True
+
+    return Scripted(episode)
+
+
+def test_ask_many__draws_samples_that_differ_and_counts_each():
+    found: list[list[str]] = []
+    for seed, n in ((0, 4), (0, 4), (0, 2), (0, 1), (5, 1)):
+        episode = run_episode(CountdownEnv(1), sampling(n, found), seed=seed, model=Echo())
+        assert (episode.calls, episode.tokens) == ({"executor": n}, {"prompt_tokens": n})
+        assert (episode.trace.children[0].calls, episode.trace.children[0].tokens) == (n, n)
+    assert found[0] == found[1]
+    assert len({*found[0]}) == 4
+    assert found[2] == found[0][:2]
+    assert found[3] == found[0][:1]
+    assert found[4] != found[3]
+
+
+def test_ask_many__of_one_is_what_ask_draws():
+    found: list[list[str]] = []
+
+    def asking(play: Play) -> Routine:
+        found.append([(yield from play.ask("p", temperature=0.7, sample=1)).text])
+        return None
+
+    for agent in (Scripted(asking), sampling(1, found)):
+        run_episode(CountdownEnv(1), agent, seed=3, model=Echo())
+    assert found[0] == found[1]
+
+
+def test_ask_many__at_temperature_0_draws_equal_samples():
+    found: list[list[str]] = []
+    run_episode(CountdownEnv(1), sampling(3, found, temperature=0.0), seed=0, model=Echo())
+    assert len(found[0]) == 3
+    assert len({*found[0]}) == 1
+
+
+@pytest.mark.parametrize("envs", [1, 2])
+def test_ask_many__sends_its_samples_out_together(envs: int):
+    found: list[list[str]] = []
+    jobs = [(None, seed) for seed in range(envs)]
+    agent = sampling(3, found)
+    played = list(run_episodes([CountdownEnv(1) for _ in range(envs)], agent, jobs, model=Together(3 * envs)))
+    assert [episode.error for episode in played] == [None] * envs
+    assert run_episode(CountdownEnv(1), agent, seed=0, model=Together(3)).steps == 1
+
+
+def test_ask_many__asks_for_none_where_the_budget_allows_fewer():
+    found: list[list[str]] = []
+    episode = run_episode(CountdownEnv(1), sampling(4, found), seed=0, model=Echo(), max_calls=3)
+    assert (episode.stop_reason, episode.calls, episode.steps, found) == ("max_calls", {}, 0, [])
+    assert run_episode(CountdownEnv(1), sampling(4, found), seed=0, model=Echo(), max_calls=4).calls == {"executor": 4}
+
+
+def test_ask_many__passes_on_a_sample_that_fails_and_counts_the_others():
+    class Half(Echo):
+        def complete(self, prompt, *, sample, **how):
+            if sample % 2:
+                raise ModelError("an odd seed")
+            return Completion("x", {"prompt_tokens": 1}, cost=1.0)
+
+    (episode,) = run_episodes([CountdownEnv(1)], sampling(16, []), [(None, 0)], model=Half())
+    assert episode.error == "ModelError: an odd seed"
+    assert 0 < episode.cost == episode.tokens["prompt_tokens"] < 16
+
+
+class Batching(Echo):
+    """Keeps the size of each batch, and bears no two at once."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.lock = threading.Lock()
+
+    def complete(self, prompt, **how):
+        raise AssertionError("asked one by one")
+
+    def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
+        assert self.lock.acquire(blocking=False)
+        time.sleep(0.005)
+        self.sizes.append(len(requests))
+        self.lock.release()
+        return [Echo.complete(self, **request._asdict()) for request in requests]
+
+
+def test_run_episodes__sends_all_that_is_pending_as_one_batch():
+    jobs = [(None, seed) for seed in range(6)]
+    model = Batching()
+    batched = list(run_episodes([CountdownEnv(3) for _ in range(6)], Scripted(dividing), jobs, model=model))
+    alone = list(run_episodes([CountdownEnv(3)], Scripted(dividing), jobs, model=Echo()))
+    assert sorted(batched, key=lambda episode: episode.seed) == alone
+    assert model.sizes == [6] * len(model.sizes)
+    assert sum(model.sizes) == sum(episode.calls["executor"] for episode in alone)
+
+
+def test_run_episode__sends_samples_as_one_batch():
+    model, found = Batching(), []
+    run_episode(CountdownEnv(1), sampling(5, found), seed=0, model=model)
+    assert model.sizes == [5]
+    one_by_one: list[list[str]] = []
+    run_episode(CountdownEnv(1), sampling(5, one_by_one), seed=0, model=Echo())
+    assert found == one_by_one
+
+
+def planning(executor_prompts: list[str], pause: float = 0.0) -> Scripted:
+    """Ask the executor once and then, after a pause in which all else waits, the planner."""
+
+    def episode(play: Play) -> Routine:
+        yield from play.ask(executor_prompts.pop(0))
+        time.sleep(pause)
+        yield from play.ask("?", role="planner")
+        return None
+
+    return Scripted(episode)
+
+
+def test_run_episodes__sends_a_model_one_batch_at_a_time():
+    class Dawdling(Echo):
+        def complete(self, prompt, **how):
+            time.sleep(float(prompt))
+            return super().complete(prompt, **how)
+
+    model = Batching()
+    agent = planning([str(number / 500) for number in range(8)])
+    jobs = [(None, seed) for seed in range(8)]
+    models = {"executor": Dawdling(), "planner": model}
+    episodes = list(run_episodes([CountdownEnv() for _ in range(8)], agent, jobs, model=models))
+    assert [episode.error for episode in episodes] == [None] * 8
+    assert sum(model.sizes) == 8
+
+
+def test_run_episodes__takes_the_answers_at_hand_before_it_sends_a_batch():
+    model = Batching()
+    models = {"executor": Together(3), "planner": model}
+    agent = planning(["?"] * 3, pause=0.05)
+    list(run_episodes([CountdownEnv() for _ in range(3)], agent, [(None, seed) for seed in range(3)], model=models))
+    assert model.sizes == [3]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (lambda requests: [Completion("x")], "ModelError: expected 2 completions of a batch, got 1"),
+        (lambda requests: [ModelError("full"), Completion("x")], "ModelError: full"),
+        (lambda requests: 1 / 0, "ModelError: ZeroDivisionError: division by zero"),
+        (lambda requests: None, "ModelError: TypeError: object of type 'NoneType' has no len()"),
+    ],
+)
+def test_run_episodes__makes_a_record_of_a_batch_that_fails(answer, error: str):
+    class Failing(Echo):
+        def complete_many(self, requests):
+            return answer(requests)
+
+    envs, jobs = [CountdownEnv(), CountdownEnv()], [(None, 0), (None, 1)]
+    for played in (
+        list(run_episodes(envs, attempting("0"), jobs, model=Failing())),
+        list(run_episodes(envs[:1], sampling(2, []), jobs, model=Failing())),
+    ):
+        assert error in {episode.error for episode in played}
+
+
+def test_run_episodes__outlives_an_interrupt_raised_in_a_thread():
+    class Interrupted(Echo):
+        def complete(self, prompt, **how):
+            raise KeyboardInterrupt
+
+    episodes = list(run_episodes([CountdownEnv(), CountdownEnv()], attempting("0"), [(None, 0)], model=Interrupted()))
+    assert [episode.error for episode in episodes] == ["ModelError: KeyboardInterrupt: "]
+    with pytest.raises(KeyboardInterrupt):
+        list(run_episodes([CountdownEnv()], attempting("0"), [(None, 0)], model=Interrupted()))
+
+
+def test_run_episodes__tells_when_and_how_long_apart_from_comparisons():
+    class Slow(Echo):
+        def complete(self, prompt, **how):
+            time.sleep(0.02)
+            return Completion("x")
+
+    before = datetime.now(timezone.utc)
+    agent = sampling(2, [])
+    first, second = (run_episode(CountdownEnv(1), agent, seed=0, model=model) for model in (Slow(), Slow()))
+    assert first == second
+    assert (before.timestamp() - 1) <= datetime.fromisoformat(first.start).timestamp() <= time.time()
+    assert datetime.fromisoformat(first.start).utcoffset() == timezone.utc.utcoffset(None)
+    assert first.model_seconds >= 0.04
+    assert first.seconds >= 0.02
+    assert TIMES == ("start", "seconds", "model_seconds")
+    (quick,) = run_episodes([CountdownEnv(1)], lambda observation, info: "0", [(None, 0)])
+    assert quick.model_seconds == 0 < quick.seconds

@@ -15,7 +15,7 @@ import pytest
 
 from tests.evaluation.mortal import Mortal, Unsendable
 from tests.evaluation.test_backends import ADAPT, DEV, mortal
-from tests.evaluation.test_runner import lines
+from tests.evaluation.test_runner import lines, untimed
 from textcraft_gym.evaluation.backends import BackendError, RayBackend
 from textcraft_gym.evaluation.rollouts import rollouts
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -65,7 +65,7 @@ def test_ray__comes_to_the_same_as_the_loop_on_every_node_of_a_cluster(tmp_path:
     assert sorted(task for tasks in played.values() for task in tasks) == DEV[:60]
     assert not ray.is_initialized()
     here = evaluate(ADAPT, tmp_path / "here")
-    assert evaluate(replace(ADAPT, workers=2, backend=backend), tmp_path / "there") == here
+    assert untimed(evaluate(replace(ADAPT, workers=2, backend=backend), tmp_path / "there")) == untimed(here)
 
 
 def test_ray__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Path, cluster):
@@ -73,7 +73,7 @@ def test_ray__plays_again_what_a_worker_died_of_and_doubles_nothing(tmp_path: Pa
     config = mortal(tmp_path, 2)
     records = evaluate(replace(config, workers=2, backend=RayBackend(cluster.address)), tmp_path / "harmed")
     assert Mortal(**config.agent_args).deaths == 2
-    assert records == expected
+    assert untimed(records) == untimed(expected)
     assert len(lines(tmp_path / "harmed")) == 8
 
 

@@ -16,7 +16,7 @@ from textcraft_gym.agents.contract.agent import Completion, ModelError, Play, Ro
 from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError
-from textcraft_gym.evaluation.run_folder import read_config, read_records
+from textcraft_gym.evaluation.run_folder import read_config, read_records, without_timing
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -33,6 +33,11 @@ class Idle:
 
 def lines(folder: Path) -> list[dict]:
     return [json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines()]
+
+
+def untimed(records: list[dict]) -> list[dict]:
+    """Return what is the same when the episodes are played again, as a file holds it."""
+    return json.loads(json.dumps([without_timing(record) for record in records]))
 
 
 def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
@@ -74,9 +79,9 @@ def test_evaluate__goes_on_where_an_earlier_run_stopped(tmp_path: Path):
     kept = (tmp_path / "cut" / "episodes.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "cut" / "episodes.jsonl").write_bytes(b"".join(kept[:4]) + kept[4][:20])
     new = []
-    assert evaluate(TEN, tmp_path / "cut", on_episode=new.append) == whole
+    assert untimed(evaluate(TEN, tmp_path / "cut", on_episode=new.append)) == untimed(whole)
     assert [r["task"] for r in new] == [r["task"] for r in whole[4:]]
-    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+    assert untimed(lines(tmp_path / "cut")) == untimed(lines(tmp_path / "whole"))
 
 
 def kill_after_three(folder: Path, code: str, *arguments: Path) -> int:
@@ -101,7 +106,7 @@ def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
     new = []
     evaluate(TEN, tmp_path / "killed", on_episode=new.append)
     assert len(new) == 10 - before
-    assert lines(tmp_path / "killed") == json.loads(json.dumps(evaluate(TEN, tmp_path / "whole")))
+    assert untimed(lines(tmp_path / "killed")) == untimed(evaluate(TEN, tmp_path / "whole"))
 
 
 def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: Path):
@@ -118,14 +123,15 @@ def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: 
     new = []
     went_on = evaluate(replace(config, workers=4, cassette=tape), tmp_path / "killed", on_episode=new.append)
     assert len(new) == 8 - before
-    assert went_on == json.loads(json.dumps(evaluate(config, tmp_path / "whole")))
+    assert untimed(went_on) == untimed(evaluate(config, tmp_path / "whole"))
 
 
 def test_evaluate__replays_a_run_from_its_cassette(tmp_path: Path):
     config = RunSpec("TextCraft-v0", "test", "reflexion", model="simulated:span=3", limit=4)
     tape = tmp_path / "tape.sqlite"
     recorded = evaluate(replace(config, cassette=tape), tmp_path / "one")
-    assert evaluate(replace(config, cassette=tape, replay_only=True, workers=2), tmp_path / "two") == recorded
+    replayed = evaluate(replace(config, cassette=tape, replay_only=True, workers=2), tmp_path / "two")
+    assert untimed(replayed) == untimed(recorded)
     other = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=3", seed=1, limit=4)
     broken = evaluate(replace(other, cassette=tape, replay_only=True), tmp_path / "three")
     assert all("holds no answer" in record["error"] for record in broken)
@@ -133,7 +139,8 @@ def test_evaluate__replays_a_run_from_its_cassette(tmp_path: Path):
 
 def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
     config = RunSpec("TextCraft-v0", "test", "try_again", model="simulated:span=4", limit=12)
-    assert evaluate(config, tmp_path / "one") == evaluate(replace(config, workers=5), tmp_path / "five")
+    one, five = evaluate(config, tmp_path / "one"), evaluate(replace(config, workers=5), tmp_path / "five")
+    assert untimed(one) == untimed(five)
     assert json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
     with pytest.raises(ValueError, match="workers of 1 or more"):
         evaluate(replace(config, workers=0), tmp_path / "none")

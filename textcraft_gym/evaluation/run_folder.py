@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.episode import TIMES
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.report import label, markdown
 
@@ -30,9 +31,6 @@ Record: TypeAlias = dict[str, Any]
 
 SCHEMA = 2
 """Version of the folder's format. Folders of version 1, which had no number, can be read and not gone on with."""
-
-TIMING = ("start", "seconds", "model_seconds")
-"""Keys of a record that differ each time an episode is played."""
 
 _OLD_KEYS = {"belief": "claimed_success", "ended": "stop_reason"}
 """Names of schema 1, with those that they have now."""
@@ -153,7 +151,7 @@ def read_records(folder: str | Path) -> list[Record]:
 
 def without_timing(record: Mapping[str, Any]) -> Record:
     """Return a record without what differs each time that an episode is played, to compare it with another."""
-    return {key: value for key, value in record.items() if key not in TIMING}
+    return {key: value for key, value in record.items() if key not in TIMES}
 
 
 def now() -> str:

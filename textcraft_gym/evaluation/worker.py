@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 
-from textcraft_gym.evaluation.episode import Episode, run_episodes
+from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.schedule import run_episodes
 
 
 class Worker:

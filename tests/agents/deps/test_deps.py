@@ -10,7 +10,7 @@ from textcraft_gym.agents.deps.goal_planner import MAX_DIALOGUE, REPLAN
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import run_episodes
+from textcraft_gym.evaluation.schedule import run_episodes
 
 GET = "get({'oak logs': 2}, null, null); # step 1"
 PLANKS = "craft({'oak planks': 8}, {'oak logs': 2}, null); # step 2"

@@ -69,12 +69,13 @@ def serving(*behaviours: Behaviour) -> Iterator[Server]:
         thread.join()
 
 
-def says(text: str | None, usage: dict[str, int] | None = None) -> Behaviour:
-    """Answer with a completion, in the form of the endpoint that was asked."""
+def says(text: str | None, usage: dict[str, int] | None = None, **details: Any) -> Behaviour:
+    """Answer with a completion, in the form of the endpoint that was asked; details are of its one choice."""
 
     def behave(handler: Handler) -> None:
         chat = handler.path.endswith("/chat/completions")
         choice = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+        choice.update(details)
         body: dict[str, Any] = {
             "id": "1",
             "object": "x",

@@ -1,16 +1,28 @@
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from textcraft_gym.agents.contract.agent import Completion, ModelError
+from textcraft_gym.agents.contract.agent import (
+    Completion,
+    CompletionRequest,
+    Dialogue,
+    Message,
+    Model,
+    ModelError,
+    batch_method,
+)
 from textcraft_gym.agents.models.cassette import Cassette
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
@@ -123,3 +135,159 @@ def test_cassette__is_shared_by_threads_and_connections(tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "tape")) as tape:
         assert tape.execute("select count(*) from completions").fetchone() == (25,)
     assert len({cassette.complete("7", **ASK).text for cassette in cassettes}) == 1
+
+
+def test_cassette__keys_are_those_of_earlier_versions(tmp_path: Path):
+    Cassette(tmp_path / "tape", Counting()).complete("p", **ASK)
+    Cassette(tmp_path / "tape", Counting()).complete([Message("user", "p")], **ASK)
+    with closing(sqlite3.connect(tmp_path / "tape")) as tape:
+        keys = {row[0][:16] for row in tape.execute("select key from completions")}
+    assert keys == {"fd51bf1804223a14", "9e4de80239c0bf26"}
+
+
+def test_cassette__tells_dialogues_apart_by_text_and_messages(tmp_path: Path):
+    dialogues = [
+        "ab",
+        Dialogue("ab", [Message("user", "ab")]),
+        Dialogue("ab", [Message("user", "a"), Message("user", "b")]),
+        Dialogue("a b", [Message("user", "a"), Message("user", "b")]),
+    ]
+    cassette = Cassette(tmp_path / "tape", Counting())
+    answers = [cassette.complete(dialogue, **ASK).text for dialogue in dialogues]
+    assert len(set(answers)) == 4
+    replay = Cassette(tmp_path / "tape", name="counting")
+    assert [replay.complete(dialogue, **ASK).text for dialogue in dialogues] == answers
+
+
+class Detailed(Counting):
+    def complete(self, prompt: str, **how: Any) -> Completion:
+        return super().complete(prompt, **how)._replace(logprobs=(-0.5, -1e-9), token_ids=(7, 128000))
+
+
+def test_cassette__replays_log_probabilities_and_token_ids(tmp_path: Path):
+    recorded = Cassette(tmp_path / "tape", Detailed()).complete("p", **ASK)
+    assert (recorded.logprobs, recorded.token_ids) == ((-0.5, -1e-9), (7, 128000))
+    assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK) == recorded._replace(cost=0.0)
+
+
+def of_an_earlier_version(file: Path) -> None:
+    """Record ``p`` and take away the columns that a file had not at first."""
+    with closing(Cassette(file, Counting())) as cassette:
+        cassette.complete("p", **ASK)
+    with closing(sqlite3.connect(file)) as tape:
+        tape.execute("alter table completions drop column logprobs")
+        tape.execute("alter table completions drop column token_ids")
+
+
+def test_cassette__goes_on_with_a_file_of_an_earlier_version(tmp_path: Path):
+    of_an_earlier_version(tmp_path / "tape")
+    before = (tmp_path / "tape").read_bytes()
+    (tmp_path / "tape").chmod(0o444)
+    replay = Cassette(tmp_path / "tape", name="counting")
+    assert replay.complete("p", **ASK).text.startswith("p 1")
+    assert (tmp_path / "tape").read_bytes() == before
+    (tmp_path / "tape").chmod(0o644)
+    cassette = Cassette(tmp_path / "tape", Detailed())
+    assert cassette.complete("p", **ASK).logprobs is None
+    assert cassette.complete("q", **ASK).logprobs == (-0.5, -1e-9)
+    assert Cassette(tmp_path / "tape", Detailed()).complete("q", **ASK).token_ids == (7, 128000)
+
+
+class Batching(Counting):
+    """Completes batches, and fails where a prompt is ``bad``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+
+    def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
+        self.batches.append([str(request.prompt) for request in requests])
+        return [
+            ModelError("no") if one.prompt == "bad" else Completion(f"to {one.prompt}", cost=1.0) for one in requests
+        ]
+
+
+def requests(*prompts: str) -> list[CompletionRequest]:
+    return [CompletionRequest(prompt, ("\n",), 50, 0.0, 0) for prompt in prompts]
+
+
+def test_cassette__sends_what_it_does_not_hold_in_one_batch(tmp_path: Path):
+    model = Batching()
+    complete_many = batch_method(Cassette(tmp_path / "tape", model))
+    assert complete_many
+    first = complete_many(requests("a", "bad", "a"))
+    assert [answer.cost if isinstance(answer, Completion) else str(answer) for answer in first] == [1.0, "no", 0.0]
+    second = complete_many(requests("b", "a", "bad"))
+    assert [getattr(answer, "text", None) for answer in second] == ["to b", "to a", None]
+    assert model.batches == [["a", "bad"], ["b", "bad"]]
+    complete_many(requests("b", "a"))
+    assert len(model.batches) == 2
+    assert Cassette(tmp_path / "tape", model).complete("b", **ASK).text == "to b"
+
+
+def test_cassette__takes_batches_only_for_a_model_that_does(tmp_path: Path):
+    one_by_one: Model = Cassette(tmp_path / "tape", Counting())
+    assert batch_method(one_by_one) is None
+    assert batch_method(Cassette(tmp_path / "tape", name="replayed")) is None
+
+
+def test_cassette__that_is_closed_answers_nothing(tmp_path: Path):
+    cassette = Cassette(tmp_path / "tape", Counting())
+    cassette.complete("p", **ASK)
+    cassette.close()
+    with pytest.raises(ModelError, match="the cassette is closed"):
+        cassette.complete("p", **ASK)
+    cassette.close()
+
+
+def test_cassette__can_be_closed_while_threads_use_it(tmp_path: Path):
+    cassette = Cassette(tmp_path / "tape", Counting())
+    ends: list[str] = []
+
+    def work(thread: int) -> None:
+        try:
+            for number in range(100_000):
+                cassette.complete(f"{thread} {number}", **ASK)
+        except Exception as error:
+            ends.append(f"{type(error).__name__}: {error}")
+
+    threads = [threading.Thread(target=work, args=(thread,)) for thread in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    cassette.close()
+    for thread in threads:
+        thread.join()
+    assert ends == [f"ModelError: {tmp_path / 'tape'}: the cassette is closed"] * 8
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
+def test_evaluate__interrupted_with_a_cassette_ends_in_order(tmp_path: Path, delay: float):
+    """The interpreter closes the cassette while daemon threads are still asking; that must not be a crash."""
+    (tmp_path / "slow.py").write_text(
+        "import time\n"
+        "from textcraft_gym.agents.contract.agent import Completion\n"
+        "class Slow:\n"
+        "    def complete(self, prompt, **how):\n"
+        "        time.sleep(0.003)\n"
+        "        return Completion('inventory')\n"
+    )
+    command = "evaluate --env TextCraft-v0 --agent react --model slow:Slow --workers 4 --cassette tape --out run"
+    code = "import sys; from textcraft_gym.cli import main; sys.argv[0] = 'textcraft-gym'; main()"
+    run = subprocess.Popen(
+        [sys.executable, "-c", code, *command.split()],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    episodes = tmp_path / "run" / "episodes.jsonl"
+    while not (episodes.exists() and episodes.stat().st_size) and time.monotonic() < deadline and run.poll() is None:
+        time.sleep(0.01)
+    time.sleep(delay)
+    run.send_signal(signal.SIGINT)
+    output, _ = run.communicate(timeout=30)
+    assert run.returncode == 130, output
+    assert "Stopped." in output

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.agents.models.server import Handler, Server, fails, hangs, hangs_up, says, serving, stops_halfway
-from textcraft_gym.agents.contract.agent import Completion, ModelError
+from textcraft_gym.agents.contract.agent import Completion, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
@@ -135,3 +135,77 @@ def test_complete__can_be_called_from_many_threads():
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda _: shared.complete("p", **ASK).text, range(8)))
     assert answers == ["x"] * 8
+
+
+GOAL = Message("user", "a goal\n>")
+DIALOGUE = Dialogue("a goal\n> look\nnothing\n>", [GOAL, Message("assistant", "look"), Message("user", "nothing")])
+
+
+def test_complete__sends_a_dialogue_message_by_message():
+    with serving(says("x")) as server:
+        model(server).complete(DIALOGUE, **ASK)
+        model(server, dialogue=False).complete(DIALOGUE, **ASK)
+        model(server, endpoint="completion").complete(DIALOGUE, **ASK)
+    messages, one_message, text = server.requests
+    assert messages["messages"] == [
+        {"role": "user", "content": "a goal\n>"},
+        {"role": "assistant", "content": "look"},
+        {"role": "user", "content": "nothing"},
+    ]
+    assert one_message["messages"] == [{"role": "user", "content": str(DIALOGUE)}]
+    assert text["prompt"] == str(DIALOGUE)
+
+
+def test_complete__leaves_out_renames_and_adds_parameters():
+    options: dict[str, Any] = {
+        "omit": ["temperature", "top_p", "stop"],
+        "rename": {"max_tokens": "max_completion_tokens", "seed": "random_seed"},
+        "extra": {"reasoning_effort": "low", "of the future": {"a": [1]}},
+    }
+    with serving(says("one\ntwo")) as server:
+        for endpoint in ("chat", "completion"):
+            asked = model(server, endpoint=endpoint, **options)
+            assert asked.complete("p", **ASK | {"temperature": 0.5, "sample": 3}).text == "one"
+    for request in server.requests:
+        assert {key: value for key, value in request.items() if key not in ("path", "key", "messages", "prompt")} == {
+            "model": "m",
+            "max_completion_tokens": 50,
+            "random_seed": 3,
+            "reasoning_effort": "low",
+            "of the future": {"a": [1]},
+        }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"omit": ["top_k"]}, "max_tokens, temperature, top_p, stop, seed, logprobs, got 'top_k'"),
+        ({"omit": "seed"}, "list of names, got 'seed'"),
+        ({"rename": {"n": "m"}}, "got 'n'"),
+        ({"rename": "seed"}, "rename to be an object"),
+        ({"extra": 3}, "extra to be an object"),
+        ({"dialogue": "no"}, "dialogue to be true or false, got 'no'"),
+        ({"logprobs": 1}, "logprobs to be true or false, got 1"),
+    ],
+)
+def test_model__says_which_option_is_wrong(options: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        OpenAIModel("m", api_key="x", **options)
+
+
+def test_complete__reports_log_probabilities_and_token_ids():
+    chat = says("a b", logprobs={"content": [{"token": "a", "logprob": -0.5}, {"token": " b", "logprob": -2}]})
+    text = says("a b", logprobs={"token_logprobs": [-0.5, -2], "tokens": ["a", " b"]}, token_ids=[5, 6])
+    with serving(chat, text, says("a b\n", token_ids=[5, 6, 7]), says("x")) as server:
+        assert model(server, logprobs=True).complete("p", **ASK)[3:] == ((-0.5, -2.0), None)
+        assert model(server, logprobs=True, endpoint="completion").complete("p", **ASK)[3:] == ((-0.5, -2.0), (5, 6))
+        assert model(server, logprobs=True).complete("p", **ASK)[3:] == (None, None)  # of a text that was cut here
+        assert model(server).complete("p", **ASK)[3:] == (None, None)
+    assert [request.get("logprobs") for request in server.requests] == [True, 1, True, None]
+
+
+def test_complete__names_the_server_that_is_not_there():
+    with serving(says("x")) as server:
+        gone = server.url
+    with pytest.raises(ModelError, match=r"^m: no answer from 127\.0\.0\.1:\d+: .*refused"):
+        OpenAIModel("m", base_url=gone.replace("//", "//me:password@"), api_key="x", max_retries=0).complete("p", **ASK)

@@ -53,13 +53,20 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
         "class Parrot:\n"
         "    def __init__(self, word='hi', times=1): self.text = word * times\n"
         "    def complete(self, prompt, **how): return Completion(self.text)\n"
+        "class Broken:\n"
+        "    def __init__(self): raise RuntimeError('no weights')\n"
+        "class Lamp: pass\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert make_model("my_models:Parrot,word=ha,times=2").complete("p", **HOW).text == "haha"
     for spec, message in (
         ("my_models:Cat", "Cat"),
         ("my_models:Parrot,size=2", "size"),
-        ("no_such:Cat", "no_such"),
+        ("no_such:Cat", "there is no module no_such; expected simulated"),
+        ("my_models:Broken", "Broken: RuntimeError: no weights"),
+        ("my_models:Parot", "Did you mean Parrot"),
+        ("my_models:Parrot,wrod=ha", "Did you mean word"),
+        ("my_models:Lamp", "no method complete"),
     ):
         with pytest.raises(ModelError, match=message):
             make_model(spec)
@@ -78,6 +85,11 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
         ("openai:m,api_key=k,endpoint=talk", "endpoint"),
         ("openai:m,api_key", "KEY=VALUE"),
         ("openai:m,api_key=secret,x=1", "openai:m,api_key=...,x=1"),
+        ('openai:m,api_key="sec,ret",x=1', "openai:m,api_key=...,x=1"),
+        ("openai:m,endpont=chat", "Did you mean endpoint"),
+        ("openai:m,omit=top", "got 'top'"),
+        ("openai:m,rename={max_tokens", "rename to be an object"),
+        ("gpt-4", "expected simulated"),
     ],
 )
 def test_make_model__says_what_is_wrong(spec: str, message: str):
@@ -112,3 +124,56 @@ def test_make_model__records_and_replays_without_server_or_key(tmp_path: Path, m
             ask(make_model(spec, cassette=tape, replay_only=True), prompt)
     with pytest.raises(ModelError, match="name the cassette"):
         make_model("openai:llama", replay_only=True)
+
+
+REASONING = (
+    'openai:o,{address}api_key=k,rename={{"max_tokens":"max_completion_tokens"}},omit=temperature+top_p,'
+    'extra={{"reasoning_effort":"low","stop_at":[1,"a,b"]}},max_retries=0'
+)
+
+
+def test_make_model__options_in_json_may_contain_commas():
+    with serving(says("x")) as server:
+        model = make_model(REASONING.format(address=f"base_url={server.url},"))
+        assert isinstance(model, OpenAIModel)
+        model.complete("p", **HOW)
+        model.close()
+    (request,) = server.requests
+    assert {key: request[key] for key in request if key not in ("path", "key", "messages")} == {
+        "model": "o",
+        "max_completion_tokens": 5,
+        "stop": ["\n"],
+        "reasoning_effort": "low",
+        "stop_at": [1, "a,b"],
+    }
+
+
+def test_make_model__files_answers_under_every_option_that_can_change_one(tmp_path: Path):
+    def name(options: str) -> str:
+        (tmp_path / "tape").touch()
+        model = make_model(f"openai:m,{options}", cassette=tmp_path / "tape", replay_only=True)
+        assert isinstance(model, Cassette)
+        return model.name
+
+    assert name("api_key=k,timeout=3,endpoint=chat") == "openai:m,endpoint=chat"
+    assert name('omit=seed+stop,extra={"b":1,"a":2}') == name('extra={"a": 2,"b":1},omit=stop+seed')
+    different = ("omit=seed", "omit=stop", 'rename={"seed":"s"}', 'extra={"a":1}', "logprobs=true", "dialogue=false")
+    assert len({name(options) for options in different}) == len(different)
+
+
+def test_make_model__of_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "parrots.py").write_text(
+        "class Parrot:\n"
+        "    def __init__(self, name='', *, times=1): self.text = name * times\n"
+        "    def complete(self, prompt, **how): return self.text\n"
+    )
+    (tmp_path / "parrots-1.0.dist-info").mkdir()
+    (tmp_path / "parrots-1.0.dist-info" / "METADATA").write_text("Name: parrots\nVersion: 1.0\n")
+    entry = "[textcraft_gym.models]\nparrot = parrots:Parrot\n"
+    (tmp_path / "parrots-1.0.dist-info" / "entry_points.txt").write_text(entry)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert make_model("parrot:ha,times=2").complete("p", **HOW) == "haha"
+    assert make_model("parrot").complete("p", **HOW) == ""
+    with pytest.raises(ModelError, match=r"unknown option of parrot 'time'\. Did you mean times"):
+        make_model("parrot:ha,time=2")
+    sys.modules.pop("parrots")

@@ -9,7 +9,8 @@ from textcraft_gym.agents.games import ALFWORLD
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import Episode, run_episodes
+from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.schedule import run_episodes
 
 SITUATION = (
     "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "

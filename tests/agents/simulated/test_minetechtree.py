@@ -16,7 +16,8 @@ from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import Episode, run_episodes
+from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.schedule import run_episodes
 
 SITUATION = """You are in the forest.
 You see: birch trees 4 steps away, cows 9 steps away, oak trees 17 steps away, dark oak trees 30 steps away.

@@ -14,7 +14,8 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.agents.simulated.span import in_mind
-from textcraft_gym.evaluation.episode import Episode, run_episodes
+from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.schedule import run_episodes
 
 SITUATION = """Crafting commands:
 craft 1 bookshelf using 6 planks, 3 book

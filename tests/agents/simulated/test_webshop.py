@@ -11,7 +11,8 @@ from textcraft_gym.agents.games import WEBSHOP
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.episode import Episode, run_episodes
+from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.schedule import run_episodes
 
 INSTRUCTION = "i need a lamp for reading that is energy efficient, in dark blue, and price lower than 30.00 dollars"
 SITUATION = f"WebShop \nInstruction:  \n{INSTRUCTION} \n[Search]"

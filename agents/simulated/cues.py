@@ -1,0 +1,69 @@
+"""Cues: the last lines of the agents' prompts, by which the simulated model tells what it is asked for.
+
+A prompt whose last line is none of them asks for a plan. The lines themselves stand in ``agents/prompts`` and, for the
+two that follow a failed goal, in ``agents/deps``; a prompt of one's own is understood if it ends in the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from typing import NamedTuple
+
+
+class Cue(Enum):
+    """Kind of answer that a prompt asks for."""
+
+    CHOICE = auto()
+    EXPLANATION = auto()
+    GOALS = auto()
+    MENDED_PLAN = auto()
+    NEXT_GOAL = auto()
+    NUMBERED_STEPS = auto()
+    PLAN = auto()
+    PROGRAM = auto()
+    REFLECTION = auto()
+    SHORTLIST = auto()
+    TURN = auto()
+    VERDICT = auto()
+
+
+CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
+    (re.compile(pattern), cue)
+    for pattern, cue in (
+        (r"Your answer:$", Cue.CHOICE),  # controller: the number of a command
+        (r"^>$", Cue.TURN),  # react, and the executor of ADaPT, Plan-and-Execute, Try-Again and Reflexion
+        (r"^Why did it fail", Cue.EXPLANATION),  # DEPS, after a goal failed
+        (r"^Mend this", Cue.MENDED_PLAN),  # DEPS and the zero-shot planner, after a goal failed
+        (r"^Plan as goals", Cue.GOALS),  # deps
+        (r"^Thoughts and plan", Cue.GOALS),  # chain_of_thought
+        (r"^Plan as numbered", Cue.NUMBERED_STEPS),  # deps in a household
+        (r"^Next goal", Cue.NEXT_GOAL),  # inner_monologue
+        (r"^Program", Cue.PROGRAM),  # code_as_policies, and progprompt "with checks"
+        (r"^Reflection", Cue.REFLECTION),  # reflexion
+        (r"^Shortlist", Cue.SHORTLIST),  # ADaPT's skill of shortlisting products
+        (r"^Verdict", Cue.VERDICT),  # ADaPT's skill of matching a product
+    )
+)
+"""The pattern of each cue, looked for in the last line of a prompt; the first that matches counts."""
+
+
+class Question(NamedTuple):
+    """What a prompt asks for.
+
+    Attributes:
+        cue: Kind of answer.
+        in_full: Whether a plan is to go all the way down, not one level.
+        checked: Whether a program is to check before each step.
+    """
+
+    cue: Cue
+    in_full: bool
+    checked: bool
+
+
+def read_question(prompt: str) -> Question:
+    """Return what the last line of a prompt asks for."""
+    line = prompt.rstrip().rpartition("\n")[2]
+    cue = next((cue for pattern, cue in CUES if pattern.search(line)), Cue.PLAN)
+    return Question(cue, in_full="in full" in line, checked="checks" in line)

@@ -1,0 +1,71 @@
+"""Many episodes in one loop, whose model calls go out together."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+
+import gymnasium as gym
+
+from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.evaluation.episode import (
+    DEFAULT_MAX_CALLS,
+    Episode,
+    EpisodeRunner,
+    Job,
+    Models,
+    step_budget,
+)
+from textcraft_gym.evaluation.model_calls import DEFAULT_THREADS, ModelCall, ModelThreads
+
+
+def run_episodes(
+    envs: Sequence[gym.Env[str, str]],
+    agent: Agent | Policy,
+    jobs: Iterable[tuple[str | None, int]],
+    *,
+    max_steps: int | None = None,
+    model: Models = None,
+    max_calls: int = DEFAULT_MAX_CALLS,
+) -> Generator[Episode, None, None]:
+    """Play many episodes, as many at a time as there are environments, and yield each as it ends.
+
+    Environments and agent run in this thread alone; only models are asked beside it, for all episodes at once. The
+    result of an episode does not depend on what is played next to it. One that breaks is yielded with its ``error``.
+
+    Args:
+        envs: Environments of one kind, one for each episode under way.
+        agent: One agent for all; a function that asks a model by itself holds up the other episodes.
+        jobs: A task (None to have the seed draw one) and a seed for each episode.
+        max_steps: As in ``run_episode``, for each episode.
+        model: As in ``run_episode``; it is asked from other threads if there are many environments.
+        max_calls: As in ``run_episode``, for each episode.
+    """
+    if not envs:
+        raise ValueError("expected one environment or more")
+    limit = step_budget(envs[0], agent, max_steps)
+    idle = list(envs)
+    waiting = iter(jobs)
+    under_way: dict[ModelCall, EpisodeRunner] = {}
+    with closing(ModelThreads(max(len(envs), DEFAULT_THREADS))) as threads:
+        try:
+            while True:
+                if idle and (job := next(waiting, None)):
+                    runner = EpisodeRunner(idle.pop(), agent, Job(*job), model, limit, max_calls)
+                elif under_way:
+                    runner = under_way.pop(threads.receive())
+                else:
+                    return
+                call = runner.advance()
+                while call and len(envs) == 1:
+                    threads.answer(call)
+                    call = runner.advance()
+                if call:
+                    threads.send(call)
+                    under_way[call] = runner
+                else:
+                    idle.append(runner.env)
+                    yield runner.episode
+        finally:
+            for runner in under_way.values():
+                runner.close()
