@@ -85,7 +85,7 @@ def make_agent(
         ValueError: If the agent cannot be made; the message names it and is one line.
     """
     found = find_agent(name)
-    given = dict(args or {})
+    given = args or {}
     if not inspect.isclass(found):
         if given:
             raise UnknownName(f"argument of {name}, which is made already,", next(iter(given)), [])
@@ -95,22 +95,29 @@ def make_agent(
         "profile": load_profile(profile) if isinstance(profile, str) else profile,
         "prompts": prompts or Prompts(),
     }
-    signature = inspect.signature(found)
+    arguments = _arguments(name, inspect.signature(found), given, offered)
+    make: Any = found
+    try:
+        agent: Agent = make(**arguments)
+    except Exception as error:  # a constructor can raise anything
+        raise ValueError(f"{name}: {one_line(error)}") from error
+    return agent
+
+
+def _arguments(
+    name: str, signature: inspect.Signature, given: Mapping[str, Any], offered: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments that are given, and of those that are offered the ones that a constructor has."""
     for key in given:
         if key not in signature.parameters:
             names = [known for known in signature.parameters if known not in offered]
             raise UnknownName(f"argument of {name}", key, names)
-    given |= {key: value for key, value in offered.items() if key in signature.parameters}
+    arguments = {**given, **{key: value for key, value in offered.items() if key in signature.parameters}}
     try:
-        signature.bind(**given)
+        signature.bind(**arguments)
     except TypeError as error:  # an argument is missing
         raise ValueError(f"{name}: {error}") from error
-    make: Any = found
-    try:
-        agent: Agent = make(**given)
-    except Exception as error:  # a constructor can raise anything
-        raise ValueError(f"{name}: {one_line(error)}") from error
-    return agent
+    return arguments
 
 
 def takes(name: str, argument: str) -> bool:

@@ -13,7 +13,7 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class TryAgainAgent:
-    """ReAct again and again: the first trial greedy, later ones sampled.
+    """ReAct in trials: the first one greedy, later ones sampled.
 
     Args:
         profile: The game to play.

@@ -117,19 +117,16 @@ def candidates(pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]) -
         pending: The alternatives of each goal that is not finished.
         held: The inventory.
     """
-    reached = {step: ways[:1] for step, ways in pending.items() if any(is_reached(way, held) for way in ways)}
+    reached = {step: ways[:1] for step, ways in pending.items() if _any_reached(ways, held)}
     unreached = {step: ways for step, ways in pending.items() if step not in reached}
-    ready = {step: [way for way in ways if _is_ready(way, held)] for step, ways in unreached.items()}
+    ready = {step: _ready(ways, held) for step, ways in unreached.items()}
     free = {step: _free(ways, _without(unreached, step), held) for step, ways in ready.items()}
-    possible = {step: reached.get(step) or free[step] for step in pending}
-    if any(possible.values()) or not unreached:
-        return {step: ways for step, ways in possible.items() if ways}
+    possible = {step: ways for step in pending if (ways := reached.get(step) or free[step])}
+    if possible or not unreached:
+        return possible
     # Each goal waits for what another has in reserve, so one of them must take it.
-    for step, ways in ready.items():
-        if ways:
-            return {step: ways}
-    first = next(iter(unreached))
-    return {first: unreached[first]}
+    first = next((step for step, ways in ready.items() if ways), next(iter(unreached)))
+    return {first: ready[first] or unreached[first]}
 
 
 def choose(
@@ -163,6 +160,14 @@ def sample_index(horizons: Sequence[float], uniform: float, tau: float = TAU) ->
     return horizons.index(shortest)  # rounding left a rest
 
 
+def _any_reached(ways: Sequence[Goal], held: Mapping[str, int]) -> bool:
+    return any(is_reached(way, held) for way in ways)
+
+
+def _ready(ways: Sequence[Goal], held: Mapping[str, int]) -> list[Goal]:
+    return [way for way in ways if _is_ready(way, held)]
+
+
 def _without(goals: Mapping[int, Sequence[Goal]], step: int) -> list[Sequence[Goal]]:
     return [ways for other, ways in goals.items() if other != step]
 
@@ -179,7 +184,7 @@ def _free(ready: Sequence[Goal], others: Sequence[Sequence[Goal]], held: Mapping
 def _blocks(goal: Goal, others: Sequence[Goal], held: Mapping[str, int]) -> bool:
     """Return whether a goal takes another's reserve and leaves that no alternative that is ready."""
     spared = [other for other in others if not _takes_reserve(goal, other, held)]
-    return len(spared) < len(others) and not any(_is_ready(other, held) for other in spared)
+    return len(spared) < len(others) and not _ready(spared, held)
 
 
 def _takes_reserve(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:

@@ -195,7 +195,7 @@ class Household:
             the last one alone.
         contents: The things in each place that it looked into, kept up to date.
         closed: Places that it saw closed.
-        treated: What was last done to things.
+        treated: The last treatment of each thing.
         brought: The place where it put each thing.
         lit: The lamps that it turned on.
         refused: Commands that did nothing.
