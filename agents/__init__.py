@@ -1,5 +1,8 @@
 """Agents: they see text, ask for actions, and never hold an environment."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from textcraft_gym.agents.contract.agent import (
     Act,
     Agent,
@@ -19,6 +22,48 @@ from textcraft_gym.agents.contract.agent import (
     Step,
 )
 
+if TYPE_CHECKING:
+    from textcraft_gym.agents.adapt.adapt import ADaPTAgent
+    from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
+    from textcraft_gym.agents.adapt.react import ReActAgent
+    from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
+    from textcraft_gym.agents.adapt.try_again import TryAgainAgent
+    from textcraft_gym.agents.baselines.expert import ExpertAgent
+    from textcraft_gym.agents.baselines.explorer import ExplorerAgent
+    from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
+    from textcraft_gym.agents.baselines.random_agent import RandomAgent
+    from textcraft_gym.agents.contract.game_profile import GameProfile
+    from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
+    from textcraft_gym.agents.deps.deps import DEPSAgent
+    from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
+    from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
+    from textcraft_gym.agents.games import load_profile
+    from textcraft_gym.agents.models.spec import make_model
+    from textcraft_gym.agents.registry import make_agent
+
+_LAZY = {
+    "ADaPTAgent": "adapt.adapt",
+    "ChainOfThoughtAgent": "deps.zero_shot",
+    "CodeAsPoliciesAgent": "deps.code_as_policies",
+    "DEPSAgent": "deps.deps",
+    "ExpertAgent": "baselines.expert",
+    "ExplorerAgent": "baselines.explorer",
+    "GameProfile": "contract.game_profile",
+    "InnerMonologueAgent": "deps.inner_monologue",
+    "NaiveBuyerAgent": "baselines.naive_buyer",
+    "PlanAndExecuteAgent": "adapt.plan_and_execute",
+    "ProgPromptAgent": "deps.code_as_policies",
+    "RandomAgent": "baselines.random_agent",
+    "ReActAgent": "adapt.react",
+    "ReflexionAgent": "adapt.reflexion",
+    "TryAgainAgent": "adapt.try_again",
+    "ZeroShotAgent": "deps.zero_shot",
+    "load_profile": "games",
+    "make_agent": "registry",
+    "make_model": "models.spec",
+}
+"""Names that are imported when they are first asked for, by the modules that hold them."""
+
 __all__ = [
     "Act",
     "Agent",
@@ -36,4 +81,35 @@ __all__ = [
     "Reset",
     "Routine",
     "Step",
+    "ADaPTAgent",
+    "ChainOfThoughtAgent",
+    "CodeAsPoliciesAgent",
+    "DEPSAgent",
+    "ExpertAgent",
+    "ExplorerAgent",
+    "GameProfile",
+    "InnerMonologueAgent",
+    "NaiveBuyerAgent",
+    "PlanAndExecuteAgent",
+    "ProgPromptAgent",
+    "RandomAgent",
+    "ReActAgent",
+    "ReflexionAgent",
+    "TryAgainAgent",
+    "ZeroShotAgent",
+    "load_profile",
+    "make_agent",
+    "make_model",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import an agent, or a function that makes one, when it is first asked for."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List the names that are still to be imported, too."""
+    return sorted({*globals(), *__all__})

@@ -1,93 +1,123 @@
-"""Agents by name: those of the suite, and a user's own as ``module:Class``."""
+"""Agents by name: those of the suite, those of installed packages, and a user's own as ``module:Class``."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from textcraft_gym.agents.adapt.adapt import ADaPTAgent
-from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
-from textcraft_gym.agents.adapt.react import ReActAgent
-from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
-from textcraft_gym.agents.adapt.try_again import TryAgainAgent
-from textcraft_gym.agents.baselines.expert import ExpertAgent
-from textcraft_gym.agents.baselines.explorer import ExplorerAgent
-from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
-from textcraft_gym.agents.baselines.random_agent import RandomAgent
 from textcraft_gym.agents.contract.agent import Agent, Policy
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
-from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
-from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
-from textcraft_gym.agents.games import PROFILES
+from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.loading import load, one_line
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
 
-AGENTS: dict[str, type[Agent]] = {
-    "adapt": ADaPTAgent,
-    "chain_of_thought": ChainOfThoughtAgent,
-    "code_as_policies": CodeAsPoliciesAgent,
-    "deps": DEPSAgent,
-    "expert": ExpertAgent,
-    "explorer": ExplorerAgent,
-    "inner_monologue": InnerMonologueAgent,
-    "naive_buyer": NaiveBuyerAgent,
-    "plan_and_execute": PlanAndExecuteAgent,
-    "progprompt": ProgPromptAgent,
-    "random": RandomAgent,
-    "react": ReActAgent,
-    "reflexion": ReflexionAgent,
-    "try_again": TryAgainAgent,
-    "zero_shot": ZeroShotAgent,
+ENTRY_POINTS = "textcraft_gym.agents"
+"""The group of entry points under which installed packages register agents."""
+
+AGENTS: Mapping[str, str] = {
+    "adapt": "textcraft_gym.agents.adapt.adapt:ADaPTAgent",
+    "chain_of_thought": "textcraft_gym.agents.deps.zero_shot:ChainOfThoughtAgent",
+    "code_as_policies": "textcraft_gym.agents.deps.code_as_policies:CodeAsPoliciesAgent",
+    "deps": "textcraft_gym.agents.deps.deps:DEPSAgent",
+    "expert": "textcraft_gym.agents.baselines.expert:ExpertAgent",
+    "explorer": "textcraft_gym.agents.baselines.explorer:ExplorerAgent",
+    "inner_monologue": "textcraft_gym.agents.deps.inner_monologue:InnerMonologueAgent",
+    "naive_buyer": "textcraft_gym.agents.baselines.naive_buyer:NaiveBuyerAgent",
+    "plan_and_execute": "textcraft_gym.agents.adapt.plan_and_execute:PlanAndExecuteAgent",
+    "progprompt": "textcraft_gym.agents.deps.code_as_policies:ProgPromptAgent",
+    "random": "textcraft_gym.agents.baselines.random_agent:RandomAgent",
+    "react": "textcraft_gym.agents.adapt.react:ReActAgent",
+    "reflexion": "textcraft_gym.agents.adapt.reflexion:ReflexionAgent",
+    "try_again": "textcraft_gym.agents.adapt.try_again:TryAgainAgent",
+    "zero_shot": "textcraft_gym.agents.deps.zero_shot:ZeroShotAgent",
 }
+"""The suite's agents: where each class is, imported when it is asked for."""
+
+
+def find_agent(name: str) -> Any:
+    """Return the class, function or object that an agent's name leads to.
+
+    Args:
+        name: A name of ``AGENTS``, a name under which an installed package registers an agent as an entry point of the
+            group ``textcraft_gym.agents``, or ``module:name``.
+
+    Raises:
+        UnknownName: If there is no such agent.
+        ValueError: If its module cannot be imported.
+    """
+    if name in AGENTS:
+        return load("agent", AGENTS[name])
+    if ":" in name:
+        return load("agent", name)
+    installed = _installed()
+    if name not in installed:
+        raise UnknownName("agent", name, [*AGENTS, *installed, "module:Class"])
+    try:
+        return installed[name].load()
+    except Exception as error:  # an installed package may be broken in any way
+        raise ValueError(f"agent {name}: {one_line(error)}") from error
 
 
 def make_agent(
     name: str,
     *,
-    profile: GameProfile = DEFAULT,
+    profile: GameProfile | str = DEFAULT,
     prompts: Prompts | None = None,
     args: Mapping[str, Any] | None = None,
 ) -> Agent | Policy:
     """Return an agent by its name.
 
     A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has parameters of these
-    names. Its model it does not hold: it yields ``play.ask(...)``, and the run's models answer. Anything else that the
-    name leads to, such as a function ``(observation, info) -> action``, is the agent as it stands.
+    names. Anything else, such as a function ``(observation, info) -> action``, is returned as it is. Agents never hold
+    a model: they yield ``play.ask(...)``, and the run's models answer.
 
     Args:
-        name: A name of ``AGENTS``, or ``module:name`` for what a module holds.
-        profile: The game that is played.
-        prompts: Where the agent's prompts are from.
+        name: A name that ``find_agent`` takes.
+        profile: The game to play, or its name as ``load_profile`` takes it.
+        prompts: Source of the agent's prompts; None for the bundled ones.
         args: Arguments of the constructor.
 
     Raises:
-        UnknownName: If there is no such agent, or it does not take an argument.
-        ValueError: If its module cannot be imported, or an argument is missing.
+        UnknownName: If there is no such agent or game, or the constructor has no parameter of an argument's name.
+        ValueError: If the agent cannot be made; the message names it and is one line.
     """
-    found = _find(name)
-    given = dict(args or {})
+    found = find_agent(name)
+    given = args or {}
     if not inspect.isclass(found):
         if given:
             raise UnknownName(f"argument of {name}, which is made already,", next(iter(given)), [])
         policy: Agent | Policy = found
         return policy
-    known = inspect.signature(found).parameters
-    for key in given:
-        if key not in known:
-            raise UnknownName(f"argument of {name}", key, [one for one in known if one not in ("profile", "prompts")])
-    offered = {"profile": profile, "prompts": prompts or Prompts()}
-    construct: Any = found
-    given |= {key: value for key, value in offered.items() if key in known}
+    offered: dict[str, Any] = {
+        "profile": load_profile(profile) if isinstance(profile, str) else profile,
+        "prompts": prompts or Prompts(),
+    }
+    arguments = _arguments(name, inspect.signature(found), given, offered)
+    make: Any = found
     try:
-        inspect.signature(found).bind(**given)
-    except TypeError as error:
-        raise ValueError(f"{name}: {error}") from error
-    agent: Agent = construct(**given)
+        agent: Agent = make(**arguments)
+    except Exception as error:  # a constructor can raise anything
+        raise ValueError(f"{name}: {one_line(error)}") from error
     return agent
+
+
+def _arguments(
+    name: str, signature: inspect.Signature, given: Mapping[str, Any], offered: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments that are given, and of those that are offered the ones that a constructor has."""
+    for key in given:
+        if key not in signature.parameters:
+            names = [known for known in signature.parameters if known not in offered]
+            raise UnknownName(f"argument of {name}", key, names)
+    arguments = {**given, **{key: value for key, value in offered.items() if key in signature.parameters}}
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:  # an argument is missing
+        raise ValueError(f"{name}: {error}") from error
+    return arguments
 
 
 def takes(name: str, argument: str) -> bool:
@@ -96,31 +126,33 @@ def takes(name: str, argument: str) -> bool:
     Raises:
         UnknownName: If there is no such agent.
     """
-    found = _find(name)
+    found = find_agent(name)
     return inspect.isclass(found) and argument in inspect.signature(found).parameters
 
 
-def _find(name: str) -> Any:
-    if name in AGENTS:
-        return AGENTS[name]
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        raise UnknownName("agent", name, [*AGENTS, "module:Class"])
-    try:
-        held = vars(import_module(module))
-    except ImportError as error:
-        if isinstance(error, ModuleNotFoundError) and error.name == module:
-            raise UnknownName("agent", name, [*AGENTS, "module:Class"]) from error
-        raise ValueError(f"{name}: {error}") from error
-    if attribute not in held:
-        raise UnknownName("agent", name, [f"{module}:{one}" for one in held if not one.startswith("_")])
-    return held[attribute]
+def why_not(name: str, game: str) -> str:
+    """Return why an agent does not play a game; empty if it does.
 
+    It does not if its class has an attribute ``games`` that does not name the game, or if it cannot be made for it:
+    without a controller of the game, or without a prompt.
 
-def plays(agent: str, game: str) -> str:
-    """Return why an agent does not play a game, empty if it does."""
+    Args:
+        name: A name that ``find_agent`` takes.
+        game: A game that ``load_profile`` takes.
+
+    Raises:
+        UnknownName: If there is no such agent or game.
+    """
+    profile = load_profile(game)
+    games = getattr(find_agent(name), "games", None)
+    if isinstance(games, tuple) and profile.name not in games:
+        return f"it plays {', '.join(games)} only"
     try:
-        make_agent(agent, profile=PROFILES[game])
+        make_agent(name, profile=profile)
     except ValueError as error:
-        return str(error)
+        return str(error).removeprefix(f"{name}: ")
     return ""
+
+
+def _installed() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}

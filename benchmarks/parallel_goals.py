@@ -14,7 +14,7 @@ from figure import Panel, Point, figure
 
 import textcraft_gym
 from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.deps.selectors import SELECTORS
+from textcraft_gym.agents.deps.selector import SELECTORS
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.metrics import wilson_interval

@@ -1,8 +1,8 @@
 """Learns how long goals take in Minecraft's tech tree, for DEPS's selector ``learned``.
 
-A player of DEPS that takes its goals in random order, planned by the simulated model, plays made tasks with several
-goals at once. For each goal that it reached stands in the log what was to be done and how many ticks it took; the
-horizon is fitted to that and written down. It takes less than a minute.
+DEPS with the simulated model as planner and goals in random order plays generated tasks of several goals. For each goal
+that it reaches, its subgoal and the ticks that it took are logged; the horizon, a softmax regression over classes of
+time, is fitted to that log and written. It takes less than a minute.
 
     python examples/learn_horizons.py --out agents/deps/horizons/minetechtree.json
 
@@ -12,21 +12,24 @@ Source: section 3.4 of Wang et al., Describe, Explain, Plan and Select, 2023.
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import random
 import re
 import statistics
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium as gym
+import numpy as np
 
 import textcraft_gym
 from textcraft_gym.agents.contract.agent import Play, Request
-from textcraft_gym.agents.contract.controller import Errand, Scene
+from textcraft_gym.agents.contract.controller import Scene, Subgoal
 from textcraft_gym.agents.contract.goals import Goal
 from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.deps.horizon import Horizon, fit
+from textcraft_gym.agents.deps.horizon import CLASSES, LONGEST, Horizon, features
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.schedule import run_episodes
@@ -37,45 +40,49 @@ FIRST_SEED = 1_000_000
 """Seeds from here on are for learning, those below it for playing."""
 SPAN = 99
 
+STEPS, RATE, MOMENTUM, DECAY = 1500, 1.0, 0.9, 1e-5
+"""Gradient descent: number of steps, first learning rate, momentum and weight decay."""
+DECIMALS = 3
+
 
 class Leg(NamedTuple):
-    """A goal that was reached, and the ticks that it took."""
+    """A subgoal that was reached, and the ticks that it took."""
 
-    errand: Errand
+    subgoal: Subgoal
     ticks: int
 
 
 class Logged(DEPSAgent):
-    """Takes goals in random order, and keeps what each came to."""
+    """DEPS with goals in random order, and a log of what each took."""
 
     def __init__(self) -> None:
         super().__init__(MINETECHTREE, rounds=0, selector="random")
         self.log: list[Leg] = []
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Pursue a goal, and see how late it is then."""
+        """Pursue a goal, and log how many ticks it took."""
         reason = yield from super().pursue(play, goal, scene)
         after = yield from self.controller.look(play)
-        errand = self.controller.errand(goal, scene)
-        if reason is None and errand.amount:
-            self.log.append(Leg(errand, ticks_left(scene) - ticks_left(after)))
+        subgoal = self.controller.subgoal(goal, scene)
+        if reason is None and subgoal.amount:
+            self.log.append(Leg(subgoal, ticks_left(scene) - ticks_left(after)))
         return reason
 
 
 def ticks_left(scene: Scene) -> int:
-    """Return how much time a scene says there is."""
-    found = re.search(r"Ticks left: ([0-9]+)", scene.seen)
+    """Return the ticks that are left in a scene."""
+    found = re.search(r"Ticks left: ([0-9]+)", scene.view_text)
     return int(found[1]) if found else 0
 
 
-def several_goals(number: random.Random) -> str:
-    """Return a task of two to four goals of the paper."""
+def several_goals(rng: random.Random) -> str:
+    """Draw a task of two to four goals of the paper."""
     ids = [task.id for task in textcraft_gym.tasks(ENV, split="core71")]
-    return "+".join(number.sample(ids, number.randint(2, 4)))
+    return "+".join(rng.sample(ids, rng.randint(2, 4)))
 
 
 def play(seeds: Iterable[int]) -> list[Leg]:
-    """Play an episode for each seed, and return what was logged."""
+    """Play an episode for each seed, and return the log."""
     jobs = [(several_goals(random.Random(seed)), seed) for seed in seeds]
     agent = Logged()
     env = gym.make(ENV, max_episode_steps=-1)
@@ -84,10 +91,46 @@ def play(seeds: Iterable[int]) -> list[Leg]:
     return agent.log
 
 
-def off_by(horizon: Horizon, legs: Iterable[Leg]) -> float:
-    """Return how far off it is, in the median, as a fraction of the ticks that what is got takes."""
-    got = [leg for leg in legs if leg.errand.source]
-    return statistics.median(abs(horizon.expected(leg.errand) - leg.ticks) / leg.ticks for leg in got)
+def fit(legs: Sequence[Leg]) -> Horizon:
+    """Fit a horizon to a log, by gradient descent with momentum.
+
+    Raises:
+        ValueError: If the log is empty.
+    """
+    if not legs:
+        raise ValueError("expected one leg or more")
+    values = [features(leg.subgoal) for leg in legs]
+    names = tuple(sorted({name for row in values for name in row}))
+    inputs = np.array([[row.get(name, 0.0) for name in names] for row in values])
+    targets = np.eye(CLASSES)[[time_class(leg.ticks) for leg in legs]]
+    weights = np.zeros((len(names), CLASSES))
+    velocity = np.zeros_like(weights)
+    for step in range(STEPS):
+        logits = inputs @ weights
+        probs = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probs /= probs.sum(axis=1, keepdims=True)
+        grad = inputs.T @ (probs - targets) / len(legs) + DECAY * weights
+        velocity = MOMENTUM * velocity - RATE * (1 - step / STEPS) * grad  # the rate falls to 0 by the last step
+        weights = weights + velocity
+    return Horizon(names, weights.round(DECIMALS))
+
+
+def time_class(ticks: int) -> int:
+    """Return the class of a time; the classes divide the logarithm of the longest evenly."""
+    return min(CLASSES - 1, int(CLASSES * math.log(max(ticks, 1)) / math.log(LONGEST)))
+
+
+def as_json(horizon: Horizon) -> str:
+    """Return a horizon as JSON, one line for each feature."""
+    rows = zip(horizon.features, horizon.weights.tolist(), strict=True)
+    lines = (f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows)
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def median_error(horizon: Horizon, legs: Iterable[Leg]) -> float:
+    """Return the median relative error of a horizon on the legs that are not crafting or smelting."""
+    got = [leg for leg in legs if leg.subgoal.source]
+    return statistics.median(abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in got)
 
 
 def main() -> None:
@@ -96,11 +139,12 @@ def main() -> None:
     arguments.add_argument("--out", type=Path, default=Path("horizons.json"))
     out = arguments.parse_args().out
     log = play(range(FIRST_SEED, FIRST_SEED + EPISODES))
-    horizon = fit([leg.errand for leg in log], [leg.ticks for leg in log])
-    out.write_text(horizon.dumps(), encoding="utf-8", newline="\n")
+    horizon = fit(log)
+    out.write_text(as_json(horizon), encoding="utf-8", newline="\n")
     tests = play(range(FIRST_SEED + EPISODES, FIRST_SEED + EPISODES + TESTS))
     print(f"{len(log)} goals of {EPISODES} episodes, {len(horizon.features)} features")
-    print(f"off by {100 * off_by(horizon, tests):.1f}% in the median, on {len(tests)} goals of {TESTS} other episodes")
+    error = median_error(horizon, tests)
+    print(f"off by {100 * error:.1f}% in the median, on {len(tests)} goals of {TESTS} other episodes")
 
 
 if __name__ == "__main__":

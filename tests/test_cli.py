@@ -436,7 +436,7 @@ def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Pa
     (tmp_path / "my_module.py").write_text(
         "class MyAgent:\n"
         "    def __init__(self, profile, word='nothing'):\n"
-        "        self.game, self.word = profile.game, word\n"
+        "        self.game, self.word = profile.name, word\n"
         "    def episode(self, play):\n"
         "        completion = yield from play.ask(f'say {self.word}', max_tokens=3)\n"
         "        yield from play.act(f'{self.game} {self.word} {completion.text}')\n"

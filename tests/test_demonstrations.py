@@ -14,7 +14,7 @@ import textcraft_gym
 from textcraft_gym import UnknownName, run_episode, tasks
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.contract.agent import Completion
-from textcraft_gym.agents.games import PROFILES
+from textcraft_gym.agents.games import load_profile
 from textcraft_gym.demonstrations import Demonstration, demonstrations, task_hash, write_demonstrations
 from textcraft_gym.registration import BUNDLED, game_profile
 
@@ -83,7 +83,7 @@ class Reciting:
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, str]):
     env = gym.make(env_id, split=train[env_id])
-    agent = ReActAgent(PROFILES[game_profile(env_id)])
+    agent = ReActAgent(load_profile(game_profile(env_id)))
     for one in demonstrations(env_id, train[env_id], thoughts=True, limit=5):
         said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
         episode = run_episode(env, agent, task=one["task"], seed=one["seed"], model=Reciting(said))

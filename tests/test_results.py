@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from textcraft_gym.agents.deps.selectors import SELECTORS
+from textcraft_gym.agents.deps.selector import SELECTORS
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import Cell, sweep, tidy
 

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.tree import Tree
 
-from textcraft_gym.agents.registry import AGENTS, plays
+from textcraft_gym.agents.registry import AGENTS, why_not
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
@@ -78,7 +78,7 @@ def suite_rows() -> list[dict[str, Any]]:
 def agent_rows() -> list[dict[str, Any]]:
     """Return a row for each agent: for each game ``plays``, or why it does not."""
     games = list(dict.fromkeys(map(game_profile, SUITE)))
-    return [{"agent": agent} | {game: plays(agent, game) or "plays" for game in games} for agent in AGENTS]
+    return [{"agent": agent} | {game: why_not(agent, game) or "plays" for game in games} for agent in AGENTS]
 
 
 def show_agents(rows: Sequence[Mapping[str, Any]]) -> None:

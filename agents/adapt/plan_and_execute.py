@@ -12,17 +12,18 @@ from textcraft_gym.agents.adapt.planner import Planner, follow
 from textcraft_gym.agents.adapt.react import Executor
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
 
 
 class PlanAndExecuteAgent:
-    """Plans once.
+    """Plans once, and gives up at the first failure that the plan has no alternative for.
 
     Args:
-        profile: The game.
-        prompts: Where the prompts ``react`` and ``plan_and_execute`` are from.
-        turns, patience, max_tokens: The profile's ``executor_turns``, ``patience`` and ``executor_tokens``.
-        planner_tokens: The most tokens of a plan.
+        profile: The game to play.
+        prompts: Source of the prompts ``react`` and ``plan_and_execute``.
+        turns, patience, max_tokens: As in ``ReActAgent``, for one step of the plan.
+        planner_tokens: Maximum number of tokens of the plan.
     """
 
     def __init__(
@@ -36,12 +37,18 @@ class PlanAndExecuteAgent:
         planner_tokens: int | None = None,
     ) -> None:
         prompts = prompts or Prompts()
-        self.profile = profile.with_options(
-            executor_turns=turns, patience=patience, executor_tokens=max_tokens, planner_tokens=planner_tokens
+        self.profile = profile
+        self.settings = settings_for(
+            "plan_and_execute",
+            profile.name,
+            turns=turns,
+            patience=patience,
+            max_tokens=max_tokens,
+            planner_tokens=planner_tokens,
         )
         self.max_steps = profile.max_steps
-        self.executor = Executor(prompts.of("react", profile.game), self.profile, self.profile.executor_turns)
-        self.planner = Planner(prompts.of("plan_and_execute", profile.game), self.profile.planner_tokens)
+        self.executor = Executor(prompts.of("react", profile.name), profile, self.settings)
+        self.planner = Planner(prompts.of("plan_and_execute", profile.name), self.settings.planner_tokens)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
@@ -52,7 +59,7 @@ class PlanAndExecuteAgent:
             nonlocal information
             succeeded = yield from self.executor.attempt(play, step, situation, information, depth=2)
             if succeeded:
-                information = yield from self.profile.inform(play)
+                information = yield from self.profile.report(play)
             return succeeded
 
         plan = yield from self.planner.plan(play, task, situation, information, depth=1)

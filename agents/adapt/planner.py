@@ -1,4 +1,4 @@
-"""Planners: a model is asked for a plan, and the parts of the plan are attempted by its logic."""
+"""Planning: a model writes a plan, and its steps are attempted by the logic that joins them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.prompts import Template
 
 Attempt: TypeAlias = Callable[[str], Generator[Request, Any, bool]]
-"""Attempts the task that one step of a plan names, and returns whether it succeeded."""
+"""Attempts one step of a plan and returns whether it succeeded."""
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Asks for plans.
+    """Has a model write plans.
 
     Attributes:
-        prompt: What is asked.
-        max_tokens: The most tokens of a plan.
+        prompt: The prompt for a plan.
+        max_tokens: Maximum number of tokens of a plan.
     """
 
     prompt: Template
@@ -29,7 +29,7 @@ class Planner:
     def plan(
         self, play: Play, task: str, situation: str, information: str, *, depth: int
     ) -> Generator[Request, Any, Plan | None]:
-        """Return a plan for a task, or None if what the model wrote has no step."""
+        """Return a plan for a task, or None if the completion has no step."""
         prompt = self.prompt.fill(situation=situation, task=task, information=information)
         with play.sub(task, "planner", depth) as node:
             completion = yield from play.ask(prompt, role="planner", max_tokens=self.max_tokens)
@@ -42,7 +42,7 @@ class Planner:
 def follow(play: Play, plan: Plan | None, depth: int, attempt: Attempt) -> Generator[Request, Any, bool]:
     """Attempt the steps of a plan: of ``all`` up to the first that fails, of ``any`` up to the first that succeeds.
 
-    A group within a group is a node of the trace. No plan is a failure.
+    A group within a group is a node of the trace. A plan of None is a failure.
     """
     if plan is None:
         return False
@@ -55,6 +55,6 @@ def follow(play: Play, plan: Plan | None, depth: int, attempt: Attempt) -> Gener
         else:
             with play.sub(f"{part.logic} of {len(part.parts)} steps", part.logic, depth) as node:
                 succeeded = node.outcome = yield from follow(play, part, depth, attempt)
-        if succeeded == (plan.logic == "any"):
+        if succeeded == (plan.logic == "any"):  # a success decides ``any``, a failure ``all``
             break
     return succeeded

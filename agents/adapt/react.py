@@ -12,27 +12,30 @@ from typing import Any
 
 from textcraft_gym.agents.contract.agent import Dialogue, Message, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts, Template
 
 COMPLETED = "task completed"
 FAILED = "task failed"
 THOUGHTS = ("think:", "think[")
+"""Prefixes of a line that is a thought, in lower case; it is answered by ``OK.`` and not played."""
 MAX_LINE = 2000
+"""Characters of a line that are played or kept."""
 
 
 @dataclass(frozen=True)
 class Executor:
-    """Attempts one task: asks for a line a turn, and plays it or takes it as a thought.
+    """Attempts one task: asks the model for one line a turn, and plays it unless it is a thought.
 
     Attributes:
-        prompt: What every turn begins with.
-        profile: Says what a dead turn is, how many of them one bears, and how long a line may be.
-        turns: The most turns.
+        prompt: The head of every prompt; the turns so far follow it.
+        profile: Says which answers are no-ops.
+        settings: Bounds the turns, the no-op turns in a row and the tokens of a line.
     """
 
     prompt: Template
     profile: GameProfile
-    turns: int
+    settings: Settings
 
     def attempt(
         self,
@@ -46,9 +49,9 @@ class Executor:
         sample: int = 0,
         lines: list[str] | None = None,
     ) -> Generator[Request, Any, bool]:
-        """Attempt a task and return whether the model says that it is done; at the end of its turns it is not.
+        """Attempt a task and return whether the model says that it is done; False when the turns are spent.
 
-        Each turn is added to ``lines`` as it is taken, for whoever must read them also when the episode ends here.
+        Each turn is appended to ``lines`` at once, so that the caller has them even if the episode ends here.
         """
         prompt = self.prompt.fill(situation=situation, task=task, information=information)
         dialogue = Dialogue(prompt, [Message("user", prompt)])
@@ -60,11 +63,11 @@ class Executor:
         self, play: Play, dialogue: Dialogue, temperature: float, sample: int, lines: list[str]
     ) -> Generator[Request, Any, bool]:
         dead_turns = 0
-        for _ in range(self.turns):
+        for _ in range(self.settings.turns):
             completion = yield from play.ask(
                 dialogue,
                 stop=("\n",),
-                max_tokens=self.profile.executor_tokens,
+                max_tokens=self.settings.max_tokens,
                 temperature=temperature,
                 sample=sample,
             )
@@ -80,8 +83,8 @@ class Executor:
             else:
                 observation = (yield from play.act(line)).observation
             lines.append(observation)
-            dead_turns = dead_turns + 1 if observation.startswith(self.profile.dead) else 0
-            if dead_turns >= self.profile.patience:
+            dead_turns = dead_turns + 1 if observation.startswith(self.profile.no_op) else 0
+            if dead_turns >= self.settings.patience:
                 return False
             dialogue = dialogue.extended(
                 f" {line}\n{observation}\n>", Message("assistant", line), Message("user", observation)
@@ -93,11 +96,11 @@ class ReActAgent:
     """One attempt at the whole task.
 
     Args:
-        profile: The game.
-        prompts: Where the prompt ``react`` is from.
-        turns: The most turns, thoughts among them.
-        patience: So many dead turns one after the other end the attempt.
-        max_tokens: The most tokens a turn.
+        profile: The game to play.
+        prompts: Source of the prompt ``react``.
+        turns: Maximum number of turns, thoughts included; None, here and below, for the default of ``agents.defaults``.
+        patience: Consecutive no-op turns after which the attempt ends.
+        max_tokens: Maximum number of tokens of one turn.
 
     Raises:
         ValueError: If a number is less than 1.
@@ -113,10 +116,11 @@ class ReActAgent:
         patience: int | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        self.profile = profile.with_options(react_turns=turns, patience=patience, executor_tokens=max_tokens)
+        self.profile = profile
+        self.settings = settings_for("react", profile.name, turns=turns, patience=patience, max_tokens=max_tokens)
         self.max_steps = profile.max_steps
-        prompt = (prompts or Prompts()).of("react", profile.game)
-        self.executor = Executor(prompt, self.profile, self.profile.react_turns)
+        prompt = (prompts or Prompts()).of("react", profile.name)
+        self.executor = Executor(prompt, profile, self.settings)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
@@ -125,5 +129,5 @@ class ReActAgent:
 
 
 def _first_line(text: str) -> str:
-    """Not every model stops where it is asked to."""
+    """Return the line that a model was asked for; not every model stops at the end of it."""
     return (text.strip().splitlines() or [""])[0][:MAX_LINE].strip().removeprefix(">").strip()

@@ -12,24 +12,26 @@ from typing import Any
 from textcraft_gym.agents.adapt.react import Executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import at_least
 
 MAX_TRANSCRIPT = 20_000
-"""Characters of a trial that its reflection reads, the last ones."""
+"""Characters of a trial that its reflection reads, from its end."""
 MAX_REFLECTION = 4000
-"""Characters of a reflection that later trials read, the first ones."""
+"""Characters of a reflection that later trials read, from its start."""
 
 
 class ReflexionAgent:
-    """ReAct in trials, between which the agent learns in words.
+    """ReAct in trials; after each that failed, the model writes a reflection that later trials read.
 
     Args:
-        profile: The game.
-        prompts: Where the prompts ``react`` and ``reflexion`` are from.
-        d_max: The most trials; named as in ADaPT's paper, where it equals ADaPT's depth.
-        memory: How many of the last reflections a trial reads.
-        reflection_tokens: The most tokens of a reflection.
-        turns, patience, max_tokens: The profile's ``react_turns``, ``patience`` and ``executor_tokens``.
+        profile: The game to play.
+        prompts: Source of the prompts ``react`` and ``reflexion``.
+        d_max: Maximum number of trials; named as in ADaPT's paper, where it equals ADaPT's depth.
+        memory: Number of the latest reflections that a trial reads.
+        reflection_tokens: Maximum number of tokens of a reflection.
+        turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
     def __init__(
@@ -44,25 +46,24 @@ class ReflexionAgent:
         patience: int | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        if type(memory) is not int or memory < 0:
-            raise ValueError(f"expected memory of 0 or more, got {memory!r}")
-        if type(reflection_tokens) is not int or reflection_tokens < 1:
-            raise ValueError(f"expected reflection_tokens of 1 or more, got {reflection_tokens!r}")
+        at_least("memory", memory, 0)
+        at_least("reflection_tokens", reflection_tokens, 1)
         prompts = prompts or Prompts()
-        self.profile = profile.with_options(
-            d_max=d_max, react_turns=turns, patience=patience, executor_tokens=max_tokens
+        self.profile = profile
+        self.settings = settings_for(
+            "reflexion", profile.name, d_max=d_max, turns=turns, patience=patience, max_tokens=max_tokens
         )
         self.memory = memory
         self.reflection_tokens = reflection_tokens
         self.max_steps = profile.max_steps
-        self.executor = Executor(prompts.of("react", profile.game), self.profile, self.profile.react_turns)
-        self.reflection = prompts.of("reflexion", profile.game, needs=("transcript",))
+        self.executor = Executor(prompts.of("react", profile.name), profile, self.settings)
+        self.reflection = prompts.of("reflexion", profile.name, needs=("transcript",))
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
         reflections: list[str] = []
-        for trial in range(self.profile.d_max):
+        for trial in range(self.settings.d_max):
             if trial:
                 yield from play.reset()
             lines: list[str] = []
@@ -73,7 +74,7 @@ class ReflexionAgent:
                 succeeded = over.won
             if succeeded:
                 return True
-            if trial + 1 < self.profile.d_max:
+            if trial + 1 < self.settings.d_max:
                 prompt = self.reflection.fill(
                     situation=situation, task=task, information=learned, transcript="\n".join(lines)[-MAX_TRANSCRIPT:]
                 )
@@ -87,5 +88,5 @@ class ReflexionAgent:
         return completion.text.strip()[:MAX_REFLECTION]
 
     def _learned(self, reflections: list[str]) -> str:
-        latest = reflections[-self.memory :] if self.memory else []
+        latest = reflections[-self.memory :] if self.memory else []  # a slice from -0 would be all of them
         return "\n\n".join(f"From an earlier trial: {reflection}" for reflection in latest)

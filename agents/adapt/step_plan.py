@@ -1,19 +1,19 @@
-"""The plan that a planner writes: numbered steps, and the logic that joins them.
+"""Plans as planners write them: numbered steps, and an execution order that joins them by logic.
 
-    # comments are passed over
+    # comments are skipped
     Step 1: get 2 oak logs
     Step 2: craft 8 oak planks
     Step 3: find planks elsewhere
     Execution Order: (Step 1 AND (Step 2 OR Step 3))
 
-The order is read by recursive descent, and forgives what models write:
+The order is parsed by recursive descent, and leniently, since models write it:
 
     any   = all {"OR" all}
     all   = part {("AND" | "," | nothing) part}
     part  = "(" any ")" | ["Step"] number
 
-Brackets may be missing or too many; steps go by their printed numbers, and a number that no step has is
-passed over, as is one without the word where others have it.
+Brackets may be missing or superfluous. Steps go by their printed numbers; a number that no step has is skipped, and so
+is a bare number in an order that has the word ``Step`` before others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Literal, TypeAlias
 
 MAX_STEPS = 200
 MAX_NESTING = 4
-"""Brackets deeper than this are passed over; with the deepest level of decomposition it bounds the tree."""
+"""Depth beyond which brackets are skipped; with ``d_max`` it bounds the depth of the trace."""
 MAX_STEP_LENGTH = 1000
 
 _STEP = re.compile(r"^[ \t>*-]*step[ \t]*([0-9]{1,6})[ \t*]*[:.)][ \t*]*(.*)$", re.IGNORECASE)
@@ -35,20 +35,20 @@ _TOKEN = re.compile(r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]
 
 @dataclass(frozen=True)
 class Group:
-    """Parts that must all succeed, or of which one must (``all``, ``any``), in their order."""
+    """Parts in order, all of which must succeed (``all``) or any of which will do (``any``)."""
 
     logic: Literal["all", "any"]
     parts: tuple[Plan, ...]
 
 
 Plan: TypeAlias = str | Group
-"""The text of one step, or a group of two parts or more."""
+"""The text of a step, or a group of two or more parts."""
 
 
 def parse_plan(text: str) -> Plan | None:
     """Return the plan in a completion, or None if it has no step.
 
-    Without an order, all steps must succeed. What follows the first order is cut off. Never raises.
+    Without an order, all steps must succeed. The text after the first order is ignored. Never raises.
     """
     steps: dict[int, str] = {}
     order = None
@@ -66,23 +66,23 @@ def parse_plan(text: str) -> Plan | None:
 
 
 def write_plan(steps: Iterable[Sequence[str]]) -> str:
-    """Return a plan as text: of each step, all of which must succeed, the ways to do it, of which one must."""
+    """Return a plan as text; all steps must succeed, each by any of its alternatives."""
     lines: list[str] = []
     parts: list[str] = []
-    for ways in steps:
-        numbers = [f"Step {len(lines) + place}" for place in range(1, len(ways) + 1)]
-        lines += [f"{number}: {way}" for number, way in zip(numbers, ways, strict=True)]
-        parts.append(numbers[0] if len(ways) == 1 else f"({' OR '.join(numbers)})")
+    for alternatives in steps:
+        labels = [f"Step {number}" for number in range(len(lines) + 1, len(lines) + 1 + len(alternatives))]
+        lines += [f"{label}: {step}" for label, step in zip(labels, alternatives, strict=True)]
+        parts.append(labels[0] if len(labels) == 1 else f"({' OR '.join(labels)})")
     return "\n".join([*lines, f"Execution Order: ({' AND '.join(parts)})"])
 
 
 class _Order:
-    """The order line as tokens, read from the left."""
+    """A parser of the order line; the tokens are reversed, so that the next one is the last."""
 
     def __init__(self, line: str, steps: dict[int, str]) -> None:
         self.steps = steps
         words = [word.upper() for word in _TOKEN.findall(line)][: 8 * MAX_STEPS]
-        if any(word.startswith("STEP") for word in words):  # then a bare number is none of a step
+        if any(word.startswith("STEP") for word in words):  # then a bare number is a count, not a step
             words = [word for word in words if not word.isdigit()]
         self.tokens = [word.removeprefix("STEP").strip() for word in reversed(words)]
 
@@ -94,7 +94,7 @@ class _Order:
         while self.tokens:
             parts.append(self.any(0))
             if self.tokens:
-                self.tokens.pop()  # a bracket too many
+                self.tokens.pop()  # a superfluous bracket
         return _group("all", parts)
 
     def any(self, nesting: int) -> Plan | None:
@@ -118,7 +118,7 @@ class _Order:
 
 
 def _group(logic: Literal["all", "any"], parts: list[Plan | None]) -> Plan | None:
-    """Join parts; what is missing is left out, and a group of one is that one."""
+    """Return a group of the parts that are there; a single part stands for itself, and None for no part."""
     present = tuple(part for part in parts if part)
     if len(present) < 2:
         return present[0] if present else None

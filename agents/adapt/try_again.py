@@ -1,4 +1,4 @@
-"""Try-Again: whole trials until one succeeds; the best one is scored.
+"""Try-Again: whole trials until one succeeds; the best trial is scored.
 
 Source: the baseline "Try Again" of Prasad et al. 2023.
 """
@@ -8,18 +8,19 @@ from __future__ import annotations
 from textcraft_gym.agents.adapt.react import Executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
 
 
 class TryAgainAgent:
-    """ReAct again and again: the first trial greedy, later ones sampled.
+    """ReAct in trials: the first one greedy, later ones sampled.
 
     Args:
-        profile: The game.
-        prompts: Where the prompt ``react`` is from.
-        d_max: The most trials; named as in the paper, where it equals ADaPT's depth.
-        temperature: Of the trials after the first.
-        turns, patience, max_tokens: The profile's ``react_turns``, ``patience`` and ``executor_tokens``.
+        profile: The game to play.
+        prompts: Source of the prompt ``react``.
+        d_max: Maximum number of trials; named as in the paper, where it equals ADaPT's depth.
+        temperature: Temperature of the trials after the first.
+        turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
     def __init__(
@@ -35,20 +36,19 @@ class TryAgainAgent:
     ) -> None:
         if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
             raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
-        self.profile = profile.with_options(
-            d_max=d_max, react_turns=turns, patience=patience, executor_tokens=max_tokens
+        self.profile = profile
+        self.settings = settings_for(
+            "try_again", profile.name, d_max=d_max, turns=turns, patience=patience, max_tokens=max_tokens
         )
         self.temperature = temperature
         self.max_steps = profile.max_steps
-        self.executor = Executor(
-            (prompts or Prompts()).of("react", profile.game), self.profile, self.profile.react_turns
-        )
+        self.executor = Executor((prompts or Prompts()).of("react", profile.name), profile, self.settings)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
         succeeded = False
-        for trial in range(self.profile.d_max):
+        for trial in range(self.settings.d_max):
             if trial:
                 yield from play.reset()
             temperature = self.temperature if trial else 0.0

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textcraft_gym.agents.contract.agent import Play, Routine
-from textcraft_gym.agents.games import ALFWORLD
-from textcraft_gym.agents.games.alfworld.household import Household, likely, read_errand
+from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
+from textcraft_gym.agents.games.alfworld.household import Household, likely, read_task
 
 
 class ExplorerAgent:
     """An honest expert for ALFWorld: it has no model, and sees what any other agent sees.
 
-    It looks into one place after the other, the likeliest first, and knows what is to be done with what it finds. Of a
-    game that it cannot read it plays nothing.
+    It searches the places for the thing of its task, the likeliest first, and handles it by rule. In a game that it
+    cannot read it does nothing.
+
+    Attributes:
+        games: The games that it plays.
     """
 
-    max_steps = ALFWORLD.max_steps
+    games: ClassVar[tuple[str, ...]] = (PROFILE.name,)
+    max_steps = PROFILE.max_steps
 
     def episode(self, play: Play) -> Routine:
         """Play one episode; it gives up where nothing is left to try."""
-        situation, task = ALFWORLD.read(play.first.observation)
-        household, errand = Household(situation), read_errand(task)
-        while errand and not household.done(errand):
-            step = household.next(errand, lambda thing: likely(thing, household.places))
+        situation, sentence = PROFILE.read(play.first.observation)
+        household, task = Household(situation), read_task(sentence)
+        while task and not household.done(task):
+            step = household.next(task, lambda thing: likely(thing, household.places))
             if step is None:
                 return False
             answer = yield from play.act(step.command)
             household.read(step.command, answer.observation)
-        return errand is not None
+        return task is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.games.webshop.pages import ASIN, query
@@ -15,11 +16,16 @@ _INSTRUCTION = re.compile(
 class NaiveBuyerAgent:
     """Buys the first product that the instruction's own words find, with no option chosen; it reads every format.
 
-    Of a game without such an instruction it plays nothing. Source: Yao et al., WebShop, 2022.
+    In a game without such an instruction it does nothing. Source: Yao et al., WebShop, 2022.
+
+    Attributes:
+        games: The games that it plays.
     """
 
+    games: ClassVar[tuple[str, ...]] = ("webshop",)
+
     def episode(self, play: Play) -> Routine:
-        """Search, open, buy; it does not say whether it believes to have succeeded."""
+        """Search, open, buy; it makes no claim of success."""
         if instruction := _INSTRUCTION.search(play.first.observation):
             results = yield from play.act(query(instruction[1]))
             found = ASIN.search(results.observation.replace(instruction[1], ""))

@@ -1,4 +1,4 @@
-"""The random agent: a floor to compare with."""
+"""The random agent: a lower bound to compare with."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class RandomAgent:
 
     def episode(self, play: Play) -> Routine:
         """Play until the episode is over; KeyError where the environment lists no commands."""
-        generator = random.Random(play.seed)
+        rng = random.Random(play.seed)
         step = play.first
         while True:
             commands = step.info["admissible_commands"]
-            step = yield from play.act(commands[int(generator.random() * len(commands))])
+            step = yield from play.act(commands[int(rng.random() * len(commands))])

@@ -9,35 +9,36 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.goals import Goal
 
-SIMILAR = 0.6
+SIMILARITY = 0.6
+"""Least ``difflib`` ratio at which two names are taken for one."""
 
 
 class Scene(NamedTuple):
-    """What can be seen before a goal is pursued.
+    """What a controller sees before it pursues a goal.
 
     Attributes:
-        held: What is held, and how many.
-        told: The same in the words of the game.
-        seen: What else there is to see, in the words of the game.
-        around: How many steps away things are, the nearest first, where the game says so.
+        held: The inventory, as counts.
+        inventory_text: The inventory, in the words of the game.
+        view_text: What else there is to see, in the words of the game.
+        distances: Steps to each source in view, the nearest first, where the game tells them.
     """
 
     held: dict[str, int]
-    told: str
-    seen: str = ""
-    around: dict[str, int] = {}
+    inventory_text: str
+    view_text: str = ""
+    distances: dict[str, int] = {}
 
 
-class Errand(NamedTuple):
-    """What the pursuit of a goal comes to.
+class Subgoal(NamedTuple):
+    """The first thing to get or make for a goal, from which its horizon is estimated.
 
     Attributes:
-        verb: What is done.
-        item: What is come by.
+        verb: The kind of action: ``mine``, ``craft``.
+        item: The item to get or make.
         amount: How many of it are missing.
-        steps: How far it is; 0 where one need not walk.
-        source: Where it is from; empty for what is made.
-        tool: What is used for it.
+        steps: Distance to its source in steps; 0 where there is no way to walk.
+        source: Where the item is got; empty for what is made.
+        tool: The tool or station that is used; empty for none.
     """
 
     verb: str
@@ -49,10 +50,10 @@ class Errand(NamedTuple):
 
 
 class Controller(Protocol):
-    """Knows the skills of a game.
+    """Reads the goals of plans and pursues them, in one game.
 
     Attributes:
-        env_args: What the environment must be made with.
+        env_args: The ``gym.make`` arguments that it requires.
     """
 
     env_args: ClassVar[Mapping[str, Any]]
@@ -64,21 +65,24 @@ class Controller(Protocol):
         """Return what can be seen."""
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the ways to reach a goal, of which one will do; never none."""
+        """Return the ways to reach a goal, any of which will do; at least one."""
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Pursue a goal and return why it failed; None if it did not."""
+        """Pursue a goal and return why it failed; None if it was reached."""
 
 
 @runtime_checkable
-class RangingController(Controller, Protocol):
-    """One of a game in which it takes time to come by things."""
+class SubgoalController(Controller, Protocol):
+    """A controller of a game in which time is counted: it reduces goals to subgoals whose time can be estimated."""
 
-    def errand(self, goal: Goal, scene: Scene) -> Errand:
-        """Return what the pursuit of a goal comes to."""
+    def subgoal(self, goal: Goal, scene: Scene) -> Subgoal:
+        """Return the first thing to get or make for a goal."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like a name, the first of equals in order; None if none is like it."""
+    """Return the known name that is most similar to a name, the first of equals in sorted order; None if none is."""
     names = sorted(known)
-    return name if name in names else next(iter(difflib.get_close_matches(name, names, n=1, cutoff=SIMILAR)), None)
+    if name in names:
+        return name
+    close = difflib.get_close_matches(name, names, n=1, cutoff=SIMILARITY)
+    return close[0] if close else None

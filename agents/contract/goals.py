@@ -5,9 +5,9 @@
     equip('shield')
     hunt({'beef': 1}) or hunt({'porkchop': 1})
 
-A line is a word, then in brackets what to have, of what, and with which tool; or several of these joined by ``or``, of
-which one will do. The order is that of the lines, whatever numbers their comments carry. Arguments may be named,
-``null`` is ``None``, and a bare name is a text. A line of any other shape is a comment.
+A line is a verb, then in brackets the items to have, the materials and the tool; or several such calls joined by
+``or``, any of which will do. The order is that of the lines, whatever numbers their comments carry. Arguments may be
+named, ``null`` is ``None``, and a bare name is a string. A line of any other shape is a comment.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import TypeAlias
 MAX_LINE, MAX_GOALS = 500, 100
 MAX_COUNT = 10_000
 KINDS = ("log", "logs", "planks", "wool")
-"""What a person who knows the game knows without being told: these are kinds of which there is no plain item."""
+"""Kinds of item: a plan may name one, but only its members, such as oak planks, are items."""
 EQUIPPED = " (equipped)"
-"""Ends the name of what is held and worn."""
+"""Suffix of the second entry that an equipped item has in the inventory."""
 
 Value: TypeAlias = "str | int | dict[str, int] | None"
 
@@ -41,14 +41,14 @@ class Goal:
     """One step of a plan.
 
     Attributes:
-        verb: How to get it: ``mine``, ``craft``, ``smelt``, whatever the plan says, in lower case.
-        have: What to hold when it is done, and how many.
-        uses: Of what, and how many.
-        tool: With what; empty for nothing.
+        verb: The plan's verb in lower case: ``mine``, ``craft``, ``smelt`` or any other.
+        have: Counts of the items to hold when it is reached.
+        uses: Counts of the materials that it uses up.
+        tool: The tool or station; empty for none.
         line: The line as it was written.
-        others: What will do as well.
-        choice: Which thing to take of a kind; empty where a selector chose none.
-        unsaid: What must be held besides, as a controller knows and the plan does not say.
+        others: Alternatives to it.
+        choice: The member of a kind to get; empty where a selector chose none.
+        unsaid: Counts of what else must be held, which the controller knows and the plan does not say.
     """
 
     verb: str
@@ -62,37 +62,40 @@ class Goal:
 
     @property
     def alternatives(self) -> tuple[Goal, ...]:
-        """The goal and the others, of which one will do."""
+        """The goal and its alternatives, any of which will do."""
         return (self, *self.others)
 
     @property
     def needs(self) -> dict[str, int]:
-        """What must be held for it, used up or not."""
-        return {**self.unsaid, **({self.tool: 1} if self.tool else {}), **self.uses}
+        """Counts of all that must be held for it, used up or not."""
+        tool = {self.tool: 1} if self.tool else {}
+        return {**self.unsaid, **tool, **self.uses}
 
     @property
     def name(self) -> str:
-        """What it is about: the first thing to have."""
+        """The first item to have."""
         return next(iter(self.have))
 
 
 def has(held: Mapping[str, int], name: str) -> int:
-    """Return how many of a thing are held, or of all things of a kind: oak planks are planks."""
-    members = [thing for thing in held if thing.endswith(f" {name}")] if name in KINDS else []
-    return held.get(name, 0) + sum(held[thing] for thing in members)
+    """Return how many of an item are held, or of all members of a kind: oak planks are planks."""
+    members = [item for item in held if item.endswith(f" {name}")] if name in KINDS else []
+    return held.get(name, 0) + sum(held[item] for item in members)
 
 
 def is_reached(goal: Goal, held: Mapping[str, int]) -> bool:
-    """Return whether all that a goal asks for, or one of the others does, is held; or worn, if it is to be equipped."""
-    return any(
-        bool(one.have)
-        and all(has(held, name + EQUIPPED * (one.verb == "equip")) >= count for name, count in one.have.items())
-        for one in goal.alternatives
-    )
+    """Return whether a goal or one of its alternatives is reached: its items are held, or worn if it is to equip."""
+    return any(_holds_all(alternative, held) for alternative in goal.alternatives)
+
+
+def _holds_all(goal: Goal, held: Mapping[str, int]) -> bool:
+    suffix = EQUIPPED if goal.verb == "equip" else ""
+    # A goal without items would be reached before it is pursued.
+    return bool(goal.have) and all(has(held, name + suffix) >= count for name, count in goal.have.items())
 
 
 def parse_goals(text: str) -> list[Goal]:
-    """Return the goals in a completion, in order; none if no line is one. Never raises."""
+    """Return the goals in a completion, in order; an empty list if no line is a goal. Never raises."""
     lines = (line.strip() for line in text.splitlines() if len(line) <= MAX_LINE)
     return [goal for goal in map(_goal, lines) if goal][:MAX_GOALS]
 
@@ -109,7 +112,7 @@ def _call(line: str) -> Goal | None:
     found = _CALL.fullmatch(line)
     try:
         arguments = _arguments(found[2]) if found else []
-        have, uses, tool = [*arguments, None, None, None][:3]
+        have, uses, tool = [*arguments, None, None, None][:3]  # what is left out is None
         if isinstance(uses, str):  # equip('shield', 'hand')
             uses, tool = None, uses
         wanted = _counts(have)
@@ -122,13 +125,13 @@ def _call(line: str) -> Goal | None:
 
 def _arguments(written: str) -> list[Value]:
     call = ast.parse(f"f({_NAMED.sub('', written)})", mode="eval").body
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):  # f()(...), which is no one call
-        raise ValueError("not one call")
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):  # such as f()(...)
+        raise ValueError("expected a single call")
     return [_value(node) for node in call.args]
 
 
 def _value(node: ast.expr) -> Value:
-    """Return what a text, a number, a name or a dictionary of these is; ValueError for anything else."""
+    """Return the value of a string, an integer, a name or a dictionary of these; ValueError for anything else."""
     if isinstance(node, ast.Name):
         return None if node.id.lower() in ("null", "none") else node.id
     if isinstance(node, ast.Constant) and (node.value is None or type(node.value) in (str, int)):
@@ -140,17 +143,21 @@ def _value(node: ast.expr) -> Value:
             for key, value in zip(keys, map(_value, node.values), strict=True)
             if isinstance(key, str) and type(value) is int
         }
-    raise ValueError(f"expected a text, a number or a dictionary, got {type(node).__name__}")
+    raise ValueError(f"expected a string, an integer or a dictionary, got {type(node).__name__}")
 
 
 def _counts(value: Value) -> dict[str, int]:
-    """Return things with their counts; one of a thing that is named alone."""
-    things = {value: 1} if isinstance(value, str) else value if isinstance(value, dict) else {}
-    if not all(0 < count <= MAX_COUNT for count in things.values()):
+    """Return items with their counts; the count of an item that is named alone is 1."""
+    items: dict[str, int] = {}
+    if isinstance(value, str):
+        items = {value: 1}
+    elif isinstance(value, dict):
+        items = value
+    if not all(0 < count <= MAX_COUNT for count in items.values()):
         raise ValueError(f"expected counts of 1 to {MAX_COUNT}")
-    return {_plain(name): count for name, count in things.items() if _plain(name)}
+    return {_plain(name): count for name, count in items.items() if _plain(name)}
 
 
 def _plain(name: str) -> str:
-    """Return a thing's name as the game prints it: ``minecraft:oak_log`` is ``oak log``."""
+    """Return an item's name as the game prints it: ``oak log`` for ``minecraft:oak_log``."""
     return " ".join(name.rpartition(":")[2].replace("_", " ").lower().split())

@@ -1,4 +1,4 @@
-"""Skills: ways of their own in which ADaPT attempts some steps of a plan, in place of the executor's turns."""
+"""Skills: routines with which ADaPT attempts some steps of a plan in place of its executor."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from textcraft_gym.agents.contract.agent import Play, Request
 
 @dataclass
 class Known:
-    """What the parts of one episode know.
+    """State that the parts of one episode share.
 
     Attributes:
-        situation: What the first observation says besides the task.
-        information: What the last part that succeeded told.
-        mark: How many actions of the history are of parts that succeeded.
+        situation: The first observation without the task.
+        information: Report of the last part that succeeded.
+        mark: Length of the history up to and with the last part that succeeded.
         failed: The steps that failed so far.
     """
 
@@ -27,10 +27,10 @@ class Known:
 
 
 class Skill(Protocol):
-    """Attempts steps of one kind."""
+    """A routine that attempts one kind of step."""
 
     def fits(self, step: str) -> bool:
-        """Whether a step of a plan is of its kind."""
+        """Return whether it attempts a step of a plan."""
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
-        """Attempt a step and return what it tells the parts after it; None if it fails."""
+        """Attempt a step and return its report for the parts after it; None if it failed."""

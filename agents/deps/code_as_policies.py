@@ -6,7 +6,7 @@ Source: Liang et al., Code as Policies, 2022, and Singh et al., ProgPrompt, 2022
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
@@ -17,23 +17,24 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class CodeAsPoliciesAgent(GoalPlanner):
-    """Writes one program, whose calls are goals and questions about what is held; it is interpreted, never executed.
+    """Writes one program, whose calls are goals and counts of what is held; it is interpreted, never executed.
 
     Args:
-        profile: The game; it must have a controller.
-        prompts: Where the prompt ``code_as_policies`` is from.
-        planner_tokens: The most tokens of a program.
+        profile: The game to play; it must have a controller.
+        prompts: Source of the prompt ``code_as_policies``.
+        planner_tokens: Maximum number of tokens of the program; None for the default of ``agents.defaults``.
     """
 
-    prompt_name = "code_as_policies"
+    name: ClassVar[str] = "code_as_policies"
+    prompt_name: ClassVar[str] = "code_as_policies"
 
     def __init__(
         self, profile: GameProfile = DEFAULT, prompts: Prompts | None = None, *, planner_tokens: int | None = None
     ) -> None:
-        super().__init__(profile, prompts, prompt=self.prompt_name, planner_tokens=planner_tokens)
+        super().__init__(profile, prompts, planner_tokens=planner_tokens)
 
     def episode(self, play: Play) -> Routine:
-        """Play one episode; a program that breaks is one that failed."""
+        """Play one episode; a program with an error fails at that point."""
         task, dialogue = yield from self.begin(play)
         written = yield from self.say(play, dialogue, task)
         interpreter = Interpreter(lambda name, arguments: self._call(play, name, arguments))
@@ -45,17 +46,17 @@ class CodeAsPoliciesAgent(GoalPlanner):
         return True
 
     def _call(self, play: Play, name: str, arguments: list[Any]) -> Generator[Request, Any, Any]:
-        """Answer ``count(thing)``, or pursue ``verb(thing, count)`` and return whether it was reached."""
-        thing, count = [*arguments, 1][:2] if arguments else ("", 1)
-        if not isinstance(thing, str) or not thing or type(count) is not int:
+        """Answer ``count(item)``, or pursue ``verb(item, count)`` and return whether it was reached."""
+        item, count = [*arguments, 1][:2] if arguments else ("", 1)
+        if not isinstance(item, str) or not item or type(count) is not int:
             raise ProgramError(f"{name} takes a name and a count")
         scene = yield from self.controller.look(play)
-        thing = " ".join(thing.replace("_", " ").lower().split())
+        item = " ".join(item.replace("_", " ").lower().split())
         if name == "count":
-            return has(scene.held, thing)
-        if count < 1:
+            return has(scene.held, item)
+        if count < 1:  # programs compute how many are missing, which may be none
             return True
-        goal = Goal(name, {thing: count}, line=f"{name}({thing!r}, {count})")
+        goal = Goal(name, {item: count}, line=f"{name}({item!r}, {count})")
         reason = yield from self.pursue(play, goal, scene)
         if reason:
             play.note(reason)
@@ -65,4 +66,5 @@ class CodeAsPoliciesAgent(GoalPlanner):
 class ProgPromptAgent(CodeAsPoliciesAgent):
     """Writes a program with ``assert CONDITION else ACTION`` before each step that needs something."""
 
-    prompt_name = "progprompt"
+    name: ClassVar[str] = "progprompt"
+    prompt_name: ClassVar[str] = "progprompt"

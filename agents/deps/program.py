@@ -1,9 +1,9 @@
-"""Programs that models write, interpreted node by node from a list of what is allowed, and never executed.
+"""Programs that models write, interpreted node by node within an allow-list and never executed.
 
-Allowed are numbers, texts and flat lists of these, names, arithmetic, comparisons, ``and``, ``or``, ``not``, ``if``,
-``for``, ``while``, ``assert``, ``pass``, ``break``, ``return`` and functions of the program's own. There are no
-imports, no attributes, no subscripts and no functions of Python but ``range``, ``min``, ``max``, ``len`` and ``print``.
-Whatever else a program calls is an action.
+Allowed are integers, strings and flat lists of these, variables, arithmetic, comparisons, ``and``, ``or``, ``not``,
+``if``, ``for``, ``while``, ``assert``, ``pass``, ``break``, ``return`` and functions of the program's own. There are no
+imports, no attributes, no subscripts and no built-in functions but ``range``, ``min``, ``max``, ``len`` and ``print``.
+A call of any other name is an action.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from textcraft_gym.agents.contract.agent import Request
 
 MAX_LINES, MAX_CHARACTERS = 200, 10_000
 MAX_STEPS = 5_000
-"""So many nodes a program may evaluate."""
+"""Maximum number of nodes that a program may evaluate."""
 MAX_SECONDS = 10.0
-"""So long it may take to evaluate them; what its actions take does not count, and ends with the episode."""
+"""Maximum time for evaluating them; the time of its actions does not count, since the episode bounds these."""
 MAX_NUMBER, MAX_LENGTH, MAX_DEPTH = 10**6, 1_000, 50
 
 Value: TypeAlias = Any
@@ -45,13 +45,13 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-    ast.In: lambda one, many: one in many,
-    ast.NotIn: lambda one, many: one not in many,
+    ast.In: lambda value, values: value in values,
+    ast.NotIn: lambda value, values: value not in values,
 }
 
 
 class ProgramError(ValueError):
-    """A program that is none, does what is not allowed, or goes on too long."""
+    """A program that cannot be parsed, does what is not allowed, or exceeds a bound."""
 
 
 class _Return(Exception):
@@ -68,12 +68,12 @@ class _Continue(Exception):
 
 
 def parse_program(text: str) -> ast.Module:
-    """Return the program in a completion, without the marks of a code block.
+    """Return the program in a completion, without the fences of a code block.
 
-    ``assert CONDITION else ACTION`` on a line, as ProgPrompt writes it, is an action for when the condition fails.
+    ``assert CONDITION else ACTION`` on a line, as ProgPrompt writes it, plays the action if the condition fails.
 
     Raises:
-        ProgramError: If it is too long or cannot be read.
+        ProgramError: If it is too long or cannot be parsed.
     """
     if len(text) > MAX_CHARACTERS:
         raise ProgramError(f"the program is longer than {MAX_CHARACTERS} characters")
@@ -87,53 +87,59 @@ def parse_program(text: str) -> ast.Module:
 
 
 class Interpreter:
-    """Runs one program; ``action`` plays what it calls."""
+    """Runs one program.
+
+    Args:
+        action: Plays the calls of names that are neither built-in nor the program's own functions.
+    """
 
     def __init__(self, action: Action) -> None:
         self.action = action
         self.functions: dict[str, ast.FunctionDef] = {}
         self.steps = 0
         self.depth = 0
-        self.until = 0.0
+        self.deadline = 0.0
 
     def run(self, program: ast.Module) -> Generator[Request, Any, None]:
-        """Run a program to its end; functions without arguments that nothing calls are called.
+        """Run a program, then its functions without parameters that nothing calls.
 
         Raises:
-            ProgramError: Where it does what is not allowed, an assertion fails, or it goes on too long.
+            ProgramError: If it does what is not allowed, an assertion fails, or it exceeds a bound.
         """
-        self.until = time.monotonic() + MAX_SECONDS
+        self.deadline = time.monotonic() + MAX_SECONDS
         try:
             yield from self._block(program.body, {})
             calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
             called = {function.id for function in calls if isinstance(function, ast.Name)}
-            for name, function in list(self.functions.items()):
+            for name, function in list(self.functions.items()):  # models define plan() and forget to call it
                 if name not in called and not function.args.args:
-                    yield from self._own(function, [])
+                    yield from self._call_own(function, [])
         except (_Return, _Break, _Continue):
             return
 
-    def _block(self, body: list[ast.stmt], names: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _block(self, body: list[ast.stmt], variables: dict[str, Value]) -> Generator[Request, Any, None]:
         for statement in body:
-            yield from self._statement(statement, names)
+            yield from self._statement(statement, variables)
 
-    def _statement(self, node: ast.stmt, names: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _statement(self, node: ast.stmt, variables: dict[str, Value]) -> Generator[Request, Any, None]:
         self._count()
         if isinstance(node, ast.Expr):
-            yield from self._value(node.value, names)
+            yield from self._value(node.value, variables)
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
-            yield from self._assign(node, names)
+            yield from self._assign(node, variables)
         elif isinstance(node, ast.If):
-            yield from self._block(node.body if (yield from self._value(node.test, names)) else node.orelse, names)
+            yield from self._block(
+                node.body if (yield from self._value(node.test, variables)) else node.orelse, variables
+            )
         elif isinstance(node, (ast.For, ast.While)) and not node.orelse:
-            yield from self._loop(node, names)
+            yield from self._loop(node, variables)
         elif isinstance(node, ast.Assert):
-            if not (yield from self._value(node.test, names)):
-                raise ProgramError(f"the assertion {_written(node.test)} failed")
+            if not (yield from self._value(node.test, variables)):
+                raise ProgramError(f"the assertion {_source(node.test)} failed")
         elif isinstance(node, ast.FunctionDef):
             self.functions[node.name] = _plain(node)
         elif isinstance(node, ast.Return):
-            raise _Return((yield from self._value(node.value, names)) if node.value else None)
+            raise _Return((yield from self._value(node.value, variables)) if node.value else None)
         elif isinstance(node, ast.Break):
             raise _Break
         elif isinstance(node, ast.Continue):
@@ -141,113 +147,117 @@ class Interpreter:
         elif not isinstance(node, ast.Pass):
             raise ProgramError(f"{type(node).__name__} is not allowed")
 
-    def _assign(self, node: ast.Assign | ast.AugAssign, names: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _assign(self, node: ast.Assign | ast.AugAssign, variables: dict[str, Value]) -> Generator[Request, Any, None]:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if not isinstance(target, ast.Name) or (isinstance(node, ast.Assign) and len(node.targets) > 1):
             raise ProgramError("only a name can be assigned to")
-        value = yield from self._value(node.value, names)
+        value = yield from self._value(node.value, variables)
         if isinstance(node, ast.AugAssign):
-            value = self._binary(node.op, self._name(target.id, names), value)
-        names[target.id] = value
+            value = self._binary(node.op, self._name(target.id, variables), value)
+        variables[target.id] = value
 
-    def _loop(self, node: ast.For | ast.While, names: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _loop(self, node: ast.For | ast.While, variables: dict[str, Value]) -> Generator[Request, Any, None]:
         try:
             if isinstance(node, ast.While):
-                while (yield from self._value(node.test, names)):
-                    yield from self._round(node.body, names)
+                while (yield from self._value(node.test, variables)):
+                    yield from self._round(node.body, variables)
                 return
             if not isinstance(node.target, ast.Name):
                 raise ProgramError("only a name can be assigned to")
-            values = yield from self._value(node.iter, names)
+            values = yield from self._value(node.iter, variables)
             if not isinstance(values, list):
                 raise ProgramError("only a list can be gone through")
             for value in values:
-                names[node.target.id] = value
-                yield from self._round(node.body, names)
+                variables[node.target.id] = value
+                yield from self._round(node.body, variables)
         except _Break:
             return
 
-    def _round(self, body: list[ast.stmt], names: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _round(self, body: list[ast.stmt], variables: dict[str, Value]) -> Generator[Request, Any, None]:
         with suppress(_Continue):
-            yield from self._block(body, names)
+            yield from self._block(body, variables)
 
-    def _value(self, node: ast.expr, names: dict[str, Value]) -> Generator[Request, Any, Value]:
+    def _value(self, node: ast.expr, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
         self._count()
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ProgramError(f"it goes more than {MAX_DEPTH} deep")
         try:
-            return (yield from self._evaluated(node, names))
+            return (yield from self._evaluate(node, variables))
         finally:
             self.depth -= 1
 
-    def _evaluated(self, node: ast.expr, names: dict[str, Value]) -> Generator[Request, Any, Value]:
+    def _evaluate(self, node: ast.expr, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
         if isinstance(node, ast.Constant) and (node.value is None or type(node.value) in (int, str, bool)):
             return _bounded(node.value)
         if isinstance(node, ast.Name):
-            return self._name(node.id, names)
+            return self._name(node.id, variables)
         if isinstance(node, (ast.List, ast.Tuple)):
-            return _flat((yield from self._values(node.elts, names)))
+            return _flat((yield from self._values(node.elts, variables)))
+        if isinstance(node, ast.IfExp):
+            test = yield from self._value(node.test, variables)
+            return (yield from self._value(node.body if test else node.orelse, variables))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            arguments = yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], variables)
+            return (yield from self._call(node.func.id, arguments))
+        return (yield from self._operation(node, variables))
+
+    def _operation(self, node: ast.expr, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
         if isinstance(node, ast.BinOp):
-            left, right = yield from self._values([node.left, node.right], names)
+            left, right = yield from self._values([node.left, node.right], variables)
             return self._binary(node.op, left, right)
         if isinstance(node, ast.BoolOp):
-            return (yield from self._either(node, names))
+            return (yield from self._and_or(node, variables))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
-            value = yield from self._value(node.operand, names)
-            return _tried(operator.not_ if isinstance(node.op, ast.Not) else operator.neg, value)
+            value = yield from self._value(node.operand, variables)
+            return _apply(operator.not_ if isinstance(node.op, ast.Not) else operator.neg, value)
         if isinstance(node, ast.Compare):
-            return (yield from self._compared(node, names))
-        if isinstance(node, ast.IfExp):
-            return (
-                yield from self._value(node.body if (yield from self._value(node.test, names)) else node.orelse, names)
-            )
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            arguments = yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], names)
-            return (yield from self._call(node.func.id, arguments))
+            return (yield from self._compare(node, variables))
         raise ProgramError(f"{type(node).__name__} is not allowed")
 
-    def _either(self, node: ast.BoolOp, names: dict[str, Value]) -> Generator[Request, Any, Value]:
-        """Return the first part that decides ``and`` or ``or``, else the last."""
+    def _and_or(self, node: ast.BoolOp, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
+        """Return the first operand that decides ``and`` or ``or``, else the last."""
         value = None
-        for part in node.values:
-            value = yield from self._value(part, names)
-            if bool(value) == isinstance(node.op, ast.Or):
+        decisive = isinstance(node.op, ast.Or)  # a true operand decides ``or``, a false one ``and``
+        for operand in node.values:
+            value = yield from self._value(operand, variables)
+            if bool(value) == decisive:
                 break
         return value
 
-    def _compared(self, node: ast.Compare, names: dict[str, Value]) -> Generator[Request, Any, Value]:
-        """Return the first comparison that fails, else the last: ``1 < n < 3`` is two."""
-        left, holds = (yield from self._value(node.left, names)), True
+    def _compare(self, node: ast.Compare, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
+        """Return the first comparison that fails, else the last; ``1 < n < 3`` has two."""
+        left, holds = (yield from self._value(node.left, variables)), True
         for operation, comparator in zip(node.ops, node.comparators, strict=True):
             if type(operation) not in _COMPARE:
                 raise ProgramError(f"{type(operation).__name__} is not allowed")
-            right = yield from self._value(comparator, names)
-            holds = _tried(_COMPARE[type(operation)], left, right)
+            right = yield from self._value(comparator, variables)
+            holds = _apply(_COMPARE[type(operation)], left, right)
             if not holds:
                 break
             left = right
         return holds
 
-    def _values(self, nodes: list[ast.expr], names: dict[str, Value]) -> Generator[Request, Any, list[Value]]:
+    def _values(self, nodes: list[ast.expr], variables: dict[str, Value]) -> Generator[Request, Any, list[Value]]:
         values = []
         for node in nodes:
-            value = yield from self._value(node, names)
+            value = yield from self._value(node, variables)
             values.append(value)
         return values
 
     def _call(self, name: str, arguments: list[Value]) -> Generator[Request, Any, Value]:
         if name in self.functions:
-            return (yield from self._own(self.functions[name], arguments))
+            return (yield from self._call_own(self.functions[name], arguments))
         if name in _FUNCTIONS:
-            return _bounded(_tried(_FUNCTIONS[name], *arguments))
-        left = self.until - time.monotonic()
+            return _bounded(_apply(_FUNCTIONS[name], *arguments))
+        # The clock stands still while an action is played, which may take a model's time.
+        left = self.deadline - time.monotonic()
         value = yield from self.action(name, arguments)
-        self.until = time.monotonic() + left
+        self.deadline = time.monotonic() + left
         return value
 
-    def _own(self, function: ast.FunctionDef, arguments: list[Value]) -> Generator[Request, Any, Value]:
-        """Call a function of the program's own."""
+    def _call_own(self, function: ast.FunctionDef, arguments: list[Value]) -> Generator[Request, Any, Value]:
+        """Call one of the program's own functions."""
         parameters = [argument.arg for argument in function.args.args]
         if len(parameters) != len(arguments):
             raise ProgramError(f"{function.name} takes {len(parameters)} arguments")
@@ -259,10 +269,10 @@ class Interpreter:
             raise ProgramError("there is no loop to break or to continue") from error
         return None
 
-    def _name(self, name: str, names: dict[str, Value]) -> Value:
-        if name not in names:
+    def _name(self, name: str, variables: dict[str, Value]) -> Value:
+        if name not in variables:
             raise ProgramError(f"there is no {name}")
-        return names[name]
+        return variables[name]
 
     def _binary(self, operation: ast.operator, left: Value, right: Value) -> Value:
         if type(operation) not in _BINARY:
@@ -271,20 +281,20 @@ class Interpreter:
             raise ProgramError("only numbers can be multiplied")
         if isinstance(operation, ast.Mod) and isinstance(left, str):
             raise ProgramError("only numbers can be divided")
-        return _bounded(_tried(_BINARY[type(operation)], left, right))
+        return _bounded(_apply(_BINARY[type(operation)], left, right))
 
     def _count(self) -> None:
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise ProgramError(f"the program goes on for more than {MAX_STEPS} steps")
-        if time.monotonic() > self.until:
+        if time.monotonic() > self.deadline:
             raise ProgramError(f"the program goes on for more than {MAX_SECONDS:g} seconds")
 
 
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
-    """Return a function if it has plain parameters and nothing more."""
-    has = function.args
-    if function.decorator_list or has.defaults or has.vararg or has.kwarg or has.kwonlyargs or has.posonlyargs:
+    """Return a function if it has plain parameters only, with neither defaults nor decorators."""
+    of = function.args
+    if function.decorator_list or of.defaults or of.vararg or of.kwarg or of.kwonlyargs or of.posonlyargs:
         raise ProgramError(f"{function.name} has more than plain parameters")
     return function
 
@@ -305,8 +315,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _tried(function: Callable[..., Any], *arguments: Value) -> Value:
-    """Apply a function to what may not fit it."""
+def _apply(function: Callable[..., Any], *arguments: Value) -> Value:
+    """Apply a function to values that it may not take."""
     try:
         return function(*arguments)
     except (TypeError, ValueError, ArithmeticError) as error:
@@ -314,14 +324,15 @@ def _tried(function: Callable[..., Any], *arguments: Value) -> Value:
 
 
 def _flat(values: list[Value]) -> list[Value]:
-    """A list in a list twice, and that in another twice, would take ages to compare."""
+    """Return the values of a list, none of which may be a list."""
+    # A list that holds another twice, which holds another twice, and so on, takes exponential time to compare.
     if any(isinstance(value, list) for value in values):
         raise ProgramError("a list cannot stand in a list")
     return values
 
 
-def _written(node: ast.expr) -> str:
-    """Return an expression as text; what was not evaluated may be nested too deeply for that."""
+def _source(node: ast.expr) -> str:
+    """Return an expression as text, or its line where it is nested too deeply for that."""
     try:
         return ast.unparse(node)
     except RecursionError:

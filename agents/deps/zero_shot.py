@@ -1,4 +1,4 @@
-"""Zero-shot planning: one whole plan; with re-planning, a new one where a step failed, which is told and not explained.
+"""Zero-shot planning: one whole plan; with re-plans, a new one after a failure, which is told and not explained.
 
 Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of DEPS (Wang et al. 2023).
 """
@@ -6,24 +6,26 @@ Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Message, Play, Request
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.deps.goal_planner import REPLAN, Progress
+from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
 from textcraft_gym.agents.prompts import Prompts
 
 
-class ZeroShotAgent(DEPSAgent):
-    """Plans whole, as DEPS does, but explains nothing and keeps to the order of its plan.
+class ZeroShotAgent(Replanner):
+    """Plans whole, keeps to the order of its plan and explains no failure.
 
     Args:
-        profile: The game; it must have a controller.
-        prompts: Where the prompt, that of ``deps``, is from.
-        rounds: How often it plans anew at most; None for as often as the episode bears.
-        planner_tokens: The most tokens of a plan.
+        profile: The game to play; it must have a controller.
+        prompts: Source of the prompt, which is that of ``deps``.
+        rounds: Maximum number of re-plans; None for unlimited.
+        planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
     """
+
+    name: ClassVar[str] = "zero_shot"
+    prompt_name: ClassVar[str] = "deps"
 
     def __init__(
         self,
@@ -35,16 +37,19 @@ class ZeroShotAgent(DEPSAgent):
     ) -> None:
         super().__init__(profile, prompts, rounds=rounds, planner_tokens=planner_tokens)
 
-    def mend(self, play: Play, dialogue: list[Message], task: str, progress: Progress) -> Generator[Request, Any, None]:
+    def replan(
+        self, play: Play, dialogue: list[Message], task: str, progress: Progress
+    ) -> Generator[Request, Any, None]:
         """Describe what happened and ask for a new plan."""
         description = yield from self.describe(play, progress)
         dialogue.append(Message("user", f"{description}\n{REPLAN.format(task=task)}"))
 
 
 class ChainOfThoughtAgent(ZeroShotAgent):
-    """Thinks aloud about what everything takes before it plans.
+    """Zero-shot planning with a prompt that has the model think aloud before it plans.
 
     Source: Wei et al., Chain-of-Thought Prompting Elicits Reasoning in Large Language Models, 2022; as in DEPS.
     """
 
-    prompt_name = "chain_of_thought"
+    name: ClassVar[str] = "chain_of_thought"
+    prompt_name: ClassVar[str] = "chain_of_thought"

@@ -1,7 +1,7 @@
-"""The texts that agents send, as files ``<agent>/<game>.txt``, which a folder of the user's can replace.
+"""Prompt templates, in files ``<agent>/<game>.txt``, which a user's folder can replace.
 
-A file is sent as it stands, but for ``{situation}``, ``{task}`` and ``{information}`` (in a reflection also
-``{transcript}``). A line that holds such a name alone is left out where there is nothing to say.
+A template is sent as it is, but for the placeholders ``{situation}``, ``{task}`` and ``{information}`` (in a reflection
+also ``{transcript}``). A line with nothing but a placeholder is left out where its value is empty.
 """
 
 from __future__ import annotations
@@ -12,36 +12,37 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-_PLACE = re.compile(r"^\{(\w+)\}\n|\{(\w+)\}", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"^\{(\w+)\}\n|\{(\w+)\}", re.MULTILINE)
 
 
 class PromptError(ValueError):
-    """Prompts that cannot be read, or that leave out what an agent must say."""
+    """A prompt that cannot be read, or lacks a placeholder that its agent fills."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """The text of one file."""
+    """The text of one file, with placeholders."""
 
     text: str
 
     def fill(self, **values: str) -> str:
-        """Return the text with the values in their places; other words in braces stay as they are."""
+        """Return the text with values for its placeholders; other words in braces stay as they are."""
 
-        def place(found: re.Match[str]) -> str:
-            name = found[1] or found[2]
+        def value(found: re.Match[str]) -> str:
+            whole_line, name = found[1], found[1] or found[2]
             if name not in values:
                 return found[0]
-            return values[name] + "\n" if found[1] and values[name] else values[name]
+            return values[name] + "\n" if whole_line and values[name] else values[name]
 
-        return _PLACE.sub(place, self.text)
+        # One pass, so that a placeholder in a value is not filled.
+        return _PLACEHOLDER.sub(value, self.text)
 
 
 class Prompts:
-    """The bundled prompts, with those of a folder in their stead.
+    """The bundled prompts, or those of a folder where it has them.
 
     Args:
-        folder: Holds ``<agent>/<game>.txt`` for every prompt that it replaces.
+        folder: Has a file ``<agent>/<game>.txt`` for every prompt that it replaces.
 
     Raises:
         PromptError: If there is no such folder.
@@ -58,7 +59,7 @@ class Prompts:
         """Return an agent's prompt for a game.
 
         Raises:
-            PromptError: If there is none, or it has no place for what it needs to say.
+            PromptError: If there is none, or it lacks a placeholder.
         """
         name = f"{agent}/{game}.txt"
         own = self._folder / name if self._folder else None
@@ -78,5 +79,5 @@ class Prompts:
 
     @property
     def sha256(self) -> str:
-        """A digest of what was read so far."""
+        """A digest of the prompts that were read so far."""
         return hashlib.sha256(repr(sorted(self.read.items())).encode()).hexdigest()

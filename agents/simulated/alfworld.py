@@ -10,7 +10,15 @@ import random
 import re
 
 from textcraft_gym.agents.adapt.step_plan import write_plan
-from textcraft_gym.agents.games.alfworld.household import APPLIANCES, Errand, Household, Next, kind, likely, read_errand
+from textcraft_gym.agents.games.alfworld.household import (
+    APPLIANCES,
+    Household,
+    HouseholdTask,
+    Next,
+    kind,
+    likely,
+    read_task,
+)
 from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
@@ -40,7 +48,7 @@ def answer(prompt: str, span: int, rng: random.Random | None) -> str:
     before, _, after = prompt.rpartition(_TASK)
     head, *turns = after.split("\n> ")
     task, _, information = head.partition("\n")
-    errand = read_errand(task)
+    errand = read_task(task)
     if errand is None:
         return f"task failed! I do not know how to {task}"
     mind = Mind(before.rpartition("\n\n")[2], information, errand, span, rng.random() if rng else None)
@@ -91,7 +99,7 @@ def _commands(goal: str) -> list[str]:
 class Mind:
     """The model's reading of one prompt: what is known of the household, and which lines are open."""
 
-    def __init__(self, situation: str, information: str, errand: Errand, span: int, draw: float | None) -> None:
+    def __init__(self, situation: str, information: str, errand: HouseholdTask, span: int, draw: float | None) -> None:
         self.household = Household(situation)
         self.errand = errand
         self.span = span
@@ -239,7 +247,7 @@ class Mind:
 
     def _ways(self, stage: str) -> list[str]:
         """Return the alternatives of a step: of a search, one for each place, the likeliest first."""
-        errand = read_errand(stage)
+        errand = read_task(stage)
         if errand is None or errand.treatment or errand.target:
             return [stage]
         groups: dict[str, list[str]] = {}
@@ -251,7 +259,7 @@ class Mind:
         return [f"{plain}{_among(errand._replace(places=(place,)))}" for place in named] or [stage]
 
 
-def _among(errand: Errand) -> str:
+def _among(errand: HouseholdTask) -> str:
     """Return the words by which a step says where to search."""
     return f" {'at' if errand.lamp else 'from'} {', '.join(errand.places)}" if errand.places else ""
 

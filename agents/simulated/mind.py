@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.contract.goals import parse_goals
-from textcraft_gym.agents.games.textcraft.commands import Recipe, Want, listed, read_parts, read_recipe
+from textcraft_gym.agents.games.crafting import Recipe, Want, listed, read_parts, read_recipe
 from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 

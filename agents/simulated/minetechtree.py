@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from textcraft_gym.agents.contract.goals import EQUIPPED, has
+from textcraft_gym.agents.games.crafting import Recipe, Want, read_parts
 from textcraft_gym.agents.games.minetechtree.knowledge import (
     WOODS,
     burnt,
@@ -19,7 +20,6 @@ from textcraft_gym.agents.games.minetechtree.knowledge import (
     source,
     ways,
 )
-from textcraft_gym.agents.games.textcraft.commands import Recipe, Want, read_parts
 from textcraft_gym.agents.simulated.mind import Mind, Step, go_on, read_failed, read_steps
 
 MARK = "Ticks left: "

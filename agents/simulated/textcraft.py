@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from textcraft_gym.agents.games.textcraft.commands import MARK, Crafts, Recipe, Want, read_crafts, read_held
+from textcraft_gym.agents.games.crafting import MARK, Crafts, Recipe, Want, read_crafts, read_held
 from textcraft_gym.agents.simulated.mind import Mind, go_on, read_failed, read_steps
 
 _WANT = re.compile(r"(?:craft|get) (?:([0-9]{1,9}) )?(.+?)(?: using .*)?")

@@ -8,9 +8,10 @@ import pytest
 from textcraft_gym import UnknownName
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
-from textcraft_gym.agents.games import DEFAULT, TEXTCRAFT
+from textcraft_gym.agents.baselines.random_agent import RandomAgent
+from textcraft_gym.agents.games import DEFAULT, TEXTCRAFT, game_names
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.agents.registry import AGENTS, make_agent, why_not
 
 OWN = """
 class Whole:
@@ -20,6 +21,13 @@ class Whole:
 class Plain:
     def __init__(self, pace):
         self.pace = pace
+
+class Raising:
+    def __init__(self, error="TypeError"):
+        raise {"TypeError": TypeError, "ValueError": ValueError, "KeyError": KeyError}[error]("no\\nway")
+
+class Solver:
+    games = ("textcraft",)
 
 def policy(observation, info):
     return "inventory"
@@ -34,10 +42,10 @@ def my_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     sys.modules.pop("my_agents", None)
 
 
-def test_make_agent__gives_the_suites_agents_playbook_and_arguments():
+def test_make_agent__gives_the_suites_agents_profile_and_arguments():
     agent = make_agent("adapt", profile=TEXTCRAFT, args={"d_max": 2, "rollback": "replay"})
     assert isinstance(agent, ADaPTAgent)
-    assert (agent.profile.d_max, agent.rollback, agent.profile.game) == (2, "replay", "textcraft")
+    assert (agent.settings.d_max, agent.rollback, agent.profile.name) == (2, "replay", "textcraft")
     foreign = make_agent("react")
     assert isinstance(foreign, ReActAgent)
     assert foreign.profile == DEFAULT
@@ -61,7 +69,6 @@ def test_make_agent__makes_a_users_own_from_what_it_asks_for():
     [
         ("adpat", {}, "Did you mean adapt"),
         ("my_agents:Holes", {}, "Holes"),
-        ("no_such_agents:Whole", {}, "no_such_agents"),
         ("my_agents:Plian", {}, "Did you mean my_agents:Plain"),
         ("adapt", {"dmax": 2}, "Did you mean d_max"),
         ("my_agents:Plain", {"speed": 2}, "Possible: pace"),
@@ -74,9 +81,77 @@ def test_make_agent__says_what_is_wrong(name: str, args: dict, message: str):
 
 
 @pytest.mark.usefixtures("my_agents")
-def test_make_agent__says_what_a_module_or_a_constructor_misses(tmp_path: Path):
-    with pytest.raises(ValueError, match="missing a required argument: 'pace'"):
-        make_agent("my_agents:Plain")
+@pytest.mark.parametrize(
+    ("name", "args", "message"),
+    [
+        ("my_agents:Plain", {}, "my_agents:Plain: missing a required argument: 'pace'"),
+        ("no_such_agents:Whole", {}, "agent no_such_agents:Whole: no module named 'no_such_agents'"),
+        ("needy:Agent", {}, "agent needy:Agent: no module named 'no_such_library'"),
+        ("broken:Agent", {}, "agent broken:Agent: ZeroDivisionError: division by zero"),
+        ("my_agents:Raising", {}, "my_agents:Raising: TypeError: no way"),
+        ("my_agents:Raising", {"error": "ValueError"}, "my_agents:Raising: no way"),
+        ("my_agents:Raising", {"error": "KeyError"}, r"my_agents:Raising: KeyError: 'no\nway'"),
+        ("adapt", {"turns": 0}, "adapt: expected turns of 1 or more, got 0"),
+        ("adapt", {"d_max": 21}, "adapt: expected d_max in 1..20, got 21"),
+    ],
+)
+def test_make_agent__says_on_one_line_why_an_agent_cannot_be_made(tmp_path: Path, name: str, args: dict, message: str):
     (tmp_path / "needy.py").write_text("import no_such_library\n")
-    with pytest.raises(ValueError, match="no_such_library"):
-        make_agent("needy:Agent")
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    with pytest.raises(ValueError) as raised:
+        make_agent(name, args=args)
+    assert str(raised.value) == message
+
+
+def test_make_agent__takes_a_profile_by_its_name():
+    assert make_agent("react", profile="textcraft").profile is TEXTCRAFT
+    with pytest.raises(UnknownName, match="Did you mean textcraft"):
+        make_agent("react", profile="textcarft")
+
+
+@pytest.mark.usefixtures("my_agents")
+def test_make_agent__finds_agents_of_installed_packages(tmp_path: Path):
+    info = tmp_path / "my_agents-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-agents\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[textcraft_gym.agents]\nplodder = my_agents:Plain\nlost = no_such_agents:Lost\nrandom = my_agents:Plain\n"
+    )
+    assert make_agent("plodder", args={"pace": 2}).pace == 2
+    assert isinstance(make_agent("random"), RandomAgent)  # the suite's own names go first
+    with pytest.raises(UnknownName, match="Did you mean plodder"):
+        make_agent("ploder")
+    with pytest.raises(ValueError, match="agent lost: No module named 'no_such_agents'"):
+        make_agent("lost")
+
+
+PLANNERS = ("chain_of_thought", "code_as_policies", "inner_monologue", "progprompt")
+
+
+def test_why_not__tells_which_agent_plays_which_game():
+    for name in AGENTS:
+        games = [game for game in (*game_names(), "default") if not why_not(name, game)]
+        if name == "explorer":
+            assert games == ["alfworld"]
+        elif name == "naive_buyer":
+            assert games == ["webshop"]
+        elif name in PLANNERS:
+            assert games == ["minetechtree", "textcraft"]
+        elif name in ("deps", "zero_shot"):
+            assert games == ["alfworld", "minetechtree", "textcraft"]
+        else:
+            assert games == [*game_names(), "default"]
+
+
+@pytest.mark.usefixtures("my_agents")
+def test_why_not__gives_the_reason():
+    assert why_not("naive_buyer", "textcraft") == "it plays webshop only"
+    assert why_not("deps", "webshop") == "there is no controller for the game webshop"
+    assert why_not("progprompt", "alfworld").startswith("there is no prompt progprompt/alfworld.txt")
+    assert why_not("my_agents:Plain", "textcraft") == "missing a required argument: 'pace'"
+    assert (why_not("my_agents:Solver", "textcraft"), why_not("my_agents:policy", "webshop")) == ("", "")
+    assert why_not("my_agents:Solver", "webshop") == "it plays textcraft only"
+    with pytest.raises(UnknownName, match="game"):
+        why_not("react", "chess")
+    with pytest.raises(UnknownName, match="agent"):
+        why_not("recat", "textcraft")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import random
+import statistics
+
 import learn_horizons
 import numpy as np
-from learn_horizons import FIRST_SEED, off_by, play
+import pytest
+from learn_horizons import FIRST_SEED, Leg, as_json, fit, median_error, play
 
-from textcraft_gym.agents.deps.horizon import fit, learned_horizon
+from textcraft_gym.agents.contract.controller import Subgoal
+from textcraft_gym.agents.deps.horizon import learned_horizon
 
 FEW = range(FIRST_SEED, FIRST_SEED + 40)
 OTHERS = range(FIRST_SEED - 40, FIRST_SEED)
@@ -15,21 +20,51 @@ OTHERS = range(FIRST_SEED - 40, FIRST_SEED)
 def test_play__logs_what_goals_took():
     legs = play(FEW)
     assert legs == play(FEW)
-    assert all(leg.errand.amount > 0 for leg in legs)
+    assert all(leg.subgoal.amount > 0 for leg in legs)
     for leg in legs:
-        if leg.errand.verb in ("craft", "equip"):
+        if leg.subgoal.verb in ("craft", "equip"):
             assert 1 <= leg.ticks <= 6, leg  # one for each wood that the planks are from
-        elif leg.errand.verb == "smelt":
-            assert leg.ticks == 10 * leg.errand.amount, leg
+        elif leg.subgoal.verb == "smelt":
+            assert leg.ticks == 10 * leg.subgoal.amount, leg
         else:
-            assert leg.ticks > 5 * leg.errand.steps, leg
-    assert {leg.errand.verb for leg in legs} == {"mine", "hunt", "craft", "smelt", "equip"}
+            assert leg.ticks > 5 * leg.subgoal.steps, leg
+    assert {leg.subgoal.verb for leg in legs} == {"mine", "hunt", "craft", "smelt", "equip"}
 
 
 def test_fit__is_near_the_truth_with_few_episodes_and_nearer_with_many():
-    legs, others = play(FEW), play(OTHERS)
-    few = off_by(fit([leg.errand for leg in legs], [leg.ticks for leg in legs]), others)
-    assert off_by(learned_horizon("minetechtree"), others) < few < 0.3
+    few, others = fit(play(FEW)), play(OTHERS)
+    assert median_error(learned_horizon("minetechtree"), others) < median_error(few, others) < 0.3
+
+
+def made_up_log(seeds: range) -> list[Leg]:
+    """Return legs of five ticks a step and thirty an item."""
+    rngs = [random.Random(seed) for seed in seeds]
+    subgoals = [Subgoal("mine", "oak log", rng.randint(1, 10), rng.randint(0, 120), "oak trees") for rng in rngs]
+    return [Leg(subgoal, 5 * subgoal.steps + 30 * subgoal.amount) for subgoal in subgoals]
+
+
+def test_fit__learns_a_rule():
+    horizon = fit(made_up_log(range(600)))
+    others = made_up_log(range(1000, 1200))
+    assert statistics.median(abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in others) < 0.15
+    far, near = (Subgoal("mine", "oak log", 2, steps, "oak trees") for steps in (100, 20))
+    assert horizon.expected(far) > 2 * horizon.expected(near)
+
+
+def test_fit__takes_one_leg_or_more():
+    (leg,) = made_up_log(range(1))
+    assert leg.ticks / 2 < fit([leg]).expected(leg.subgoal) < 2 * leg.ticks
+    with pytest.raises(ValueError, match="one leg or more"):
+        fit([])
+
+
+def test_as_json__is_loaded_as_it_was(tmp_path, monkeypatch):
+    horizon = fit(made_up_log(range(50)))
+    (tmp_path / "made_up.json").write_text(as_json(horizon))
+    monkeypatch.setattr("textcraft_gym.agents.deps.horizon.HORIZONS", tmp_path)
+    loaded = learned_horizon.__wrapped__("made_up")
+    assert loaded.features == horizon.features
+    assert (loaded.weights == horizon.weights).all()
 
 
 def test_script__writes_what_it_learned(tmp_path, monkeypatch, capsys):

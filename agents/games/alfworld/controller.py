@@ -12,14 +12,15 @@ from textcraft_gym.agents.contract.goals import MAX_GOALS, MAX_LINE, Goal
 from textcraft_gym.agents.prompts import Prompts
 
 CHOICES = 10
-"""So many commands one goal may take."""
+"""Maximum number of commands for one goal."""
 CHOICE_TOKENS = 10
+"""Maximum number of tokens of one choice, which is a number or ``done``."""
 
 _STEP = re.compile(r"^[ \t>*-]*(?:#|step )[ \t]*[0-9]{1,4}[:.)]?[ \t]+(.+)$", re.IGNORECASE | re.MULTILINE)
 
 
-class Choosing:
-    """Has a model pick one of the commands that can be played until it says that the goal is reached or none serves.
+class CommandChooser:
+    """Has a model pick admissible commands until it says that the goal is reached or that none serves it.
 
     Source: the controller with which DEPS plays ALFWorld (Wang et al. 2023).
     """
@@ -35,24 +36,26 @@ class Choosing:
         return [Goal("do", {}, line=line) for line in lines[:MAX_GOALS]]
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
-        """Look at what the hand holds."""
-        told = (yield from play.act("inventory")).observation
-        return Scene(dict.fromkeys(re.findall(r"a (\w+ \d+)", told), 1), told)
+        """Look at the inventory."""
+        inventory = (yield from play.act("inventory")).observation
+        return Scene(dict.fromkeys(re.findall(r"a (\w+ \d+)", inventory), 1), inventory)
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the goal: what will do as well, the model that picks the commands finds out."""
+        """Return the goal alone: the model that picks the commands finds the alternatives."""
         return (goal,)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Play the commands that are picked."""
-        said = "nothing yet"
+        """Play the commands that the model picks."""
+        last_turn = "nothing yet"
         for _ in range(CHOICES):
             step = play.history[-1][1] if play.history else play.first
             commands = step.info["admissible_commands"]
-            numbered = "\n".join(f"{number} {command}" for number, command in enumerate(["none", *commands]))
-            told = f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {said}"
+            numbered = "\n".join(
+                f"{number} {command}" for number, command in enumerate(["none", *commands])
+            )  # 0 is no command
+            information = f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {last_turn}"
             prompt = self.prompt.fill(
-                situation=play.first.observation, task=goal.line, information=told, commands=numbered
+                situation=play.first.observation, task=goal.line, information=information, commands=numbered
             )
             completion = yield from play.ask(prompt, role="controller", max_tokens=CHOICE_TOKENS)
             play.note(completion.text)
@@ -60,8 +63,8 @@ class Choosing:
             if completion.text.strip().lower().startswith("done"):
                 return None
             if not number or not 0 < int(number[1]) <= len(commands):
-                return f"No command serves. What I did for it: {said}"
+                return f"No command serves. What I did for it: {last_turn}"
             command = commands[int(number[1]) - 1]
             answer = (yield from play.act(command)).observation
-            said = f"{command}\n{answer}"
-        return f"It took too long. What I did for it last: {said}"
+            last_turn = f"{command}\n{answer}"
+        return f"It took too long. What I did for it last: {last_turn}"

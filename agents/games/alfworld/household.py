@@ -1,6 +1,6 @@
-"""A household as one who plays in it knows it: what was read so far, and where things usually are.
+"""The player's belief about an ALFWorld household: what was read so far, and where things usually are.
 
-Both the explorer and the simulated model play with it. It knows nothing but texts that the environment gave.
+Both the explorer and the simulated model play with it. It is made of nothing but texts that the environment gave.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import NamedTuple, TypeAlias
 
 
 def _lists(text: str) -> dict[str, list[str]]:
-    """Read words in lists, each after its name and a colon."""
+    """Return lists of words by their names, each of which ends with a colon and comes before its words."""
     lists: dict[str, list[str]] = {}
     for word in text.split():
         if word.endswith(":"):
-            latest = lists.setdefault(word.removesuffix(":"), [])
+            current = lists.setdefault(word.removesuffix(":"), [])
         else:
-            latest.append(word)
+            current.append(word)
     return lists
 
 
@@ -88,27 +88,30 @@ USUAL_PLACES = _lists("""
     wateringcan: dresser coffeetable diningtable sidetable cabinet drawer shelf
     winebottle: garbagecan sidetable diningtable fridge countertop shelf cabinet
 """)
-"""Where each kind of thing is looked for, the best place first: that in which it is likeliest to be found for each
-action it takes to look there, counted in every fourth of the made training games; a closed place takes two actions."""
+"""Kinds of places in which to look for each kind of thing, the best first.
+
+They are sorted by the probability of finding it there per action that the look takes, two for a closed place, counted
+over every fourth of the generated training games.
+"""
 
 APPLIANCES = {"clean": ("sinkbasin", "sink"), "heat": ("microwave",), "cool": ("fridge",)}
-PUTTING = ("move {thing} to {place}", "put {thing} in/on {place}")
-"""The command in either dialect; the second is tried where the first does nothing."""
+PUT_COMMANDS = {"move": "move {thing} to {place}", "put": "put {thing} in/on {place}"}
+"""The command in either dialect of the game, by its verb; the second is tried where the first does nothing."""
 
 Order: TypeAlias = Callable[[str], Sequence[str]]
-"""Returns the places in which to look for a kind of thing, in order."""
+"""Returns the places to search for a kind of thing, in order."""
 
 
-class Errand(NamedTuple):
-    """Something to do in a household; what is empty is not asked for.
+class HouseholdTask(NamedTuple):
+    """A task of the game, or a step of a plan for one; empty fields ask for nothing.
 
     Attributes:
-        thing: The kind of thing that it is about, ``mug``. It is looked for and taken if it is not in the hand.
-        amount: How many.
+        thing: The kind of thing to handle, ``mug``; it is searched for and taken if it is not held.
+        amount: Number of such things.
         treatment: ``clean``, ``heat`` or ``cool``.
-        target: Where to put it: a kind of place, or one with its number.
-        lamp: What to look at it under.
-        places: Where to look for it, or for the lamp if it is held: kinds of places, or some with their numbers.
+        target: The place to put it: a kind of place, or a place with its number.
+        lamp: The kind of lamp to look at it under.
+        places: Places to search for it, or for the lamp once it is held: kinds of places, or places with their numbers.
     """
 
     thing: str
@@ -120,12 +123,12 @@ class Errand(NamedTuple):
 
 
 class Next(NamedTuple):
-    """What to do next.
+    """The next command and its purpose.
 
     Attributes:
         command: The command.
-        sought: What is being looked for, where one looks; empty otherwise.
-        where: The kind of place in which it is looked for.
+        sought: The kind of thing that is searched for; empty if none is.
+        where: The kind of place that is searched.
     """
 
     command: str
@@ -135,7 +138,7 @@ class Next(NamedTuple):
 
 _ARTICLE = r"(?:an?|some|the|another) "
 _PLACES = r"(?: (?:from|at|in|on) (?P<places>.+))?"
-_ERRANDS = [
+_TASKS = [
     re.compile(pattern.replace("ARTICLE ", _ARTICLE).replace(" PLACES", _PLACES))
     for pattern in (
         r"(?P<two>put two|find two) (?P<thing>\w+)(?: and put them)? (?:in|on) (?P<target>\w+)",
@@ -156,15 +159,15 @@ _TREATED = re.compile(r"You (clean|heat|cool) the (\w+ \d+) using the (\w+ \d+)\
 _THING = re.compile(r"\w+ \d+")
 
 
-def read_errand(text: str) -> Errand | None:
-    """Return the errand that a sentence tells, of the game or of a plan; None if it is of another form."""
-    for pattern in _ERRANDS:
+def read_task(text: str) -> HouseholdTask | None:
+    """Return the task that a sentence of the game or of a plan states; None if it has another form."""
+    for pattern in _TASKS:
         if found := pattern.fullmatch(text.strip().rstrip(".").lower()):
             said = {name: value or "" for name, value in found.groupdict().items()}
             treatment = {"hot": "heat"}.get(said.get("treated", ""), said.get("treated") or said.get("treatment", ""))
             places = tuple(re.split(r", (?:or )?| or ", said["places"])) if said.get("places") else ()
-            count = 2 if said.get("two") else 1
-            return Errand(said["thing"], count, treatment, said.get("target", ""), said.get("lamp", ""), places)
+            amount = 2 if said.get("two") else 1
+            return HouseholdTask(said["thing"], amount, treatment, said.get("target", ""), said.get("lamp", ""), places)
     return None
 
 
@@ -174,34 +177,36 @@ def kind(name: str) -> str:
 
 
 def likely(thing: str, places: Iterable[str]) -> list[str]:
-    """Return places in the order in which to look for a kind of thing, the unusual ones last."""
+    """Return places in the order in which to search them for a kind of thing, the unusual ones last."""
     usual = {place: rank for rank, place in enumerate(USUAL_PLACES.get(thing, ()))}
     return sorted(places, key=lambda place: usual.get(kind(place), len(usual)))
 
 
 @dataclass(init=False)
 class Household:
-    """What a player knows of one household.
+    """The player's belief about one household.
 
     Attributes:
         places: The names of the receptacles, as the first observation lists them.
         at: The place that it went to last; empty in the middle of the room.
-        beside: Pairs of places at one spot: one cannot go from one to the other, since one stands at both.
-        held: What it holds; empty for nothing.
-        sure: Whether it knows what it holds: it may have been told of its last action alone.
-        contents: What it saw in each place that it looked into, as far as it knows now.
+        beside: Pairs of places at one spot: a player who stands at one stands at the other and cannot go there.
+        held: The thing that it holds; empty for nothing.
+        inventory_known: Whether the inventory was read; otherwise ``held`` follows from the actions read, which may be
+            the last one alone.
+        contents: The things in each place that it looked into, kept up to date.
         closed: Places that it saw closed.
-        treated: What was last done to things.
-        brought: Where it put things.
+        treated: The last treatment of each thing.
+        brought: The place where it put each thing.
         lit: The lamps that it turned on.
         refused: Commands that did nothing.
-        putting: How to say that something is put somewhere; empty until one of ``PUTTING`` did it.
+        put_commands: The dialects of the put command to try: the one that worked, once one has.
     """
 
     def __init__(self, situation: str) -> None:
         self.places = _THING.findall(situation.rpartition("you see")[2])
-        self.at = self.held = self.putting = ""
-        self.sure = False
+        self.at = self.held = ""
+        self.put_commands = tuple(PUT_COMMANDS.values())
+        self.inventory_known = False
         self.beside: set[tuple[str, str]] = set()
         self.contents: dict[str, list[str]] = {}
         self.closed: set[str] = set()
@@ -211,7 +216,7 @@ class Household:
         self.refused: set[str] = set()
 
     def read(self, command: str, answer: str) -> None:
-        """Take in what a command was answered."""
+        """Update the belief with the answer to a command."""
         if answer.startswith("Nothing happens."):
             self._refuse(command)
         if arrived := _ARRIVED.match(answer):
@@ -221,7 +226,7 @@ class Household:
             self._lose(self.held)
         elif put := _PUT.match(answer):
             self.at, self.held = put["place"], ""
-            self.putting = PUTTING[put["verb"] == "put"]
+            self.put_commands = (PUT_COMMANDS[put["verb"]],)
             self.brought[put["thing"]] = self.at
             if self.at in self.contents:
                 self.contents[self.at].append(put["thing"])
@@ -231,8 +236,9 @@ class Household:
         elif answer.startswith("You turn on"):
             self.lit.update(_THING.findall(answer))
         elif answer.startswith(("You are carrying", "You are not carrying")):
-            self.held, self.sure = "".join(_THING.findall(answer)), True
-            self.refused = {one for one in self.refused if not one.startswith("take ")}
+            self.held, self.inventory_known = "".join(_THING.findall(answer)), True
+            # A take may have been refused because something was held, so it may be tried again.
+            self.refused = {command for command in self.refused if not command.startswith("take ")}
         if closed := _CLOSED.search(answer):
             self.closed.add(closed[1])
         elif seen := _SEEN.search(answer):
@@ -240,40 +246,40 @@ class Household:
             self.closed.discard(place)
             self.contents[place] = _THING.findall(seen["things"])
 
-    def done(self, errand: Errand) -> bool:
-        """Return whether an errand is done, as far as is known."""
-        if errand.target:
-            enough = any(len(self._fitting(errand, place)) >= errand.amount for place in self._targets(errand))
-            return enough and kind(self.held) != errand.thing
-        if kind(self.held) != errand.thing:
+    def done(self, task: HouseholdTask) -> bool:
+        """Return whether a task is done, as far as is known."""
+        if task.target:
+            enough = any(len(self._fitting(task, place)) >= task.amount for place in self._targets(task))
+            return enough and kind(self.held) != task.thing
+        if kind(self.held) != task.thing:
             return False
-        if errand.lamp:
-            return any(kind(lamp) == errand.lamp for lamp in self.lit)
-        return not errand.treatment or self.treated.get(self.held) == errand.treatment
+        if task.lamp:
+            return any(kind(lamp) == task.lamp for lamp in self.lit)
+        return not task.treatment or self.treated.get(self.held) == task.treatment
 
-    def next(self, errand: Errand, order: Order) -> Next | None:
-        """Return what to do next; None where nothing is left to try."""
-        if self.held and kind(self.held) != errand.thing:
+    def next(self, task: HouseholdTask, order: Order) -> Next | None:
+        """Return the next command; None where nothing is left to try."""
+        if self.held and kind(self.held) != task.thing:
             return self._put(self.places)
         if not self.held:
-            return self._fetch(errand, order)
-        if errand.treatment and self.treated.get(self.held) != errand.treatment:
-            return self._treat(errand.treatment)
-        if errand.target:
-            return self._put(self._targets(errand))
-        return self._light(errand, order)
+            return self._fetch(task, order)
+        if task.treatment and self.treated.get(self.held) != task.treatment:
+            return self._treat(task.treatment)
+        if task.target:
+            return self._put(self._targets(task))
+        return self._light(task, order)
 
-    def _fetch(self, errand: Errand, order: Order) -> Next | None:
+    def _fetch(self, task: HouseholdTask, order: Order) -> Next | None:
         for place, things in self.contents.items():
-            there = self._fitting(errand, place) if place in self._targets(errand) else []
+            there = self._fitting(task, place) if place in self._targets(task) else []
             for thing in things:
                 command = f"take {thing} from {place}"
                 left = thing not in there and thing not in self.brought and command not in self.refused
-                if kind(thing) == errand.thing and left:
+                if kind(thing) == task.thing and left:
                     return self._go(place) or Next(command)
-        if not self.sure and any(command.startswith("take ") for command in self.refused):
+        if not self.inventory_known and any(command.startswith("take ") for command in self.refused):
             return Next("inventory")
-        return self._search(errand.thing, errand, order) or (None if self.sure else Next("inventory"))
+        return self._search(task.thing, task, order) or (None if self.inventory_known else Next("inventory"))
 
     def _treat(self, treatment: str) -> Next | None:
         for place in (place for place in self.places if kind(place) in APPLIANCES[treatment]):
@@ -284,21 +290,21 @@ class Household:
 
     def _put(self, places: Sequence[str]) -> Next | None:
         for place in places:
-            for form in [self.putting] if self.putting else PUTTING:
+            for form in self.put_commands:
                 command = form.format(thing=self.held, place=place)
                 if command not in self.refused:
                     return self._open(place) or Next(command)
         return None
 
-    def _light(self, errand: Errand, order: Order) -> Next | None:
+    def _light(self, task: HouseholdTask, order: Order) -> Next | None:
         for place, things in self.contents.items():
             for lamp in things:
-                if kind(lamp) == errand.lamp and f"use {lamp}" not in self.refused:
+                if kind(lamp) == task.lamp and f"use {lamp}" not in self.refused:
                     return self._go(place) or Next(f"use {lamp}")
-        return self._search(errand.lamp, errand, order) if errand.lamp else None
+        return self._search(task.lamp, task, order) if task.lamp else None
 
-    def _search(self, sought: str, errand: Errand, order: Order) -> Next | None:
-        wanted = errand.places
+    def _search(self, sought: str, task: HouseholdTask, order: Order) -> Next | None:
+        wanted = task.places
         for place in order(sought):
             if not wanted or place in wanted or kind(place) in wanted:
                 step = self._look_into(place)
@@ -307,11 +313,11 @@ class Household:
         return None
 
     def _look_into(self, place: str) -> Next | None:
-        """Return what to do to see what is in a place; None if that is known."""
+        """Return the next command to see what is in a place; None if that is known."""
         return None if place in self.contents else self._open(place)
 
     def _open(self, place: str) -> Next | None:
-        """Return what to do to stand at a place that is open, and to know what is in it; None if one does."""
+        """Return the next command to stand at an open place whose contents are known; None if the player does."""
         if step := self._go(place):
             return step
         if place in self.closed:
@@ -321,27 +327,27 @@ class Household:
     def _go(self, place: str) -> Next | None:
         return None if self.at == place or (self.at, place) in self.beside else Next(f"go to {place}")
 
-    def _targets(self, errand: Errand) -> list[str]:
-        """Return the places to put things in, the one with the most of them first."""
-        targets = [place for place in self.places if errand.target in (place, kind(place))]
-        return sorted(targets, key=lambda place: -len(self._fitting(errand, place)))
+    def _targets(self, task: HouseholdTask) -> list[str]:
+        """Return the places to put the thing in, the one with the most of them first."""
+        targets = [place for place in self.places if task.target in (place, kind(place))]
+        return sorted(targets, key=lambda place: -len(self._fitting(task, place)))
 
-    def _fitting(self, errand: Errand, place: str) -> list[str]:
-        """Return what is in a place as the errand has it."""
+    def _fitting(self, task: HouseholdTask, place: str) -> list[str]:
+        """Return the things in a place that are as the task wants them."""
         brought = [thing for thing, where in self.brought.items() if where == place]
         return [
             thing
             for thing in dict.fromkeys([*self.contents.get(place, ()), *brought])
-            if kind(thing) == errand.thing and (not errand.treatment or self.treated.get(thing) == errand.treatment)
+            if kind(thing) == task.thing and (not task.treatment or self.treated.get(thing) == task.treatment)
         ]
 
     def _refuse(self, command: str) -> None:
         verb, _, place = command.partition(" ")
-        if command.startswith("go to "):  # one is there
+        if command.startswith("go to "):  # refused because the player stands there already
             place = command.removeprefix("go to ")
             self.beside |= {(self.at, place), (place, self.at)} if self.at else set()
             self.at = place
-        elif verb == "examine":  # one is elsewhere
+        elif verb == "examine":  # refused because the player stands elsewhere
             self.beside = {pair for pair in self.beside if place not in pair}
             self.at = ""
         else:

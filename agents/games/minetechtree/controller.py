@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request
-from textcraft_gym.agents.contract.controller import Errand, Scene, nearest
+from textcraft_gym.agents.contract.controller import Scene, Subgoal, nearest
 from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
+from textcraft_gym.agents.games.crafting import Recipe
 from textcraft_gym.agents.games.minetechtree.knowledge import (
     ALIASES,
     FUELS,
@@ -21,26 +22,26 @@ from textcraft_gym.agents.games.minetechtree.knowledge import (
     source,
     ways,
 )
-from textcraft_gym.agents.games.textcraft.commands import Recipe
 from textcraft_gym.agents.prompts import Prompts
 
 DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
-NAMES = frozenset(ways())
+"""Prefixes of the answers to actions that succeeded."""
 FAR = 10**6
+"""Distance of a source that is not in view."""
 TRIES = 8
-"""So many commands one goal may take: planks are crafted from each wood by one."""
+"""Maximum number of commands for one item; planks take one for each wood."""
 
 
-class Gathering:
-    """Mines, hunts, crafts, smelts and equips: a skill for each thing that a player knows, success by the inventory."""
+class TechTreeController:
+    """Mines, hunts, crafts, smelts and equips: a skill for each item that a player knows, judged by the inventory."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, prompts: Prompts) -> None:
-        """Ask no model."""
+        """Needs no prompt: it asks no model."""
 
     def goals(self, plan: str) -> list[Goal]:
-        """Return the goals of a plan, each with what its skill takes where the plan does not say."""
+        """Return the goals of a plan, each with the needs of its skill that the plan does not state."""
         return [replace(_complete(goal), others=tuple(map(_complete, goal.others))) for goal in parse_goals(plan)]
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
@@ -51,28 +52,28 @@ class Gathering:
         return Scene(held, inventory, around, read_around(around))
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the goals of a line, that of any wood once for each wood in sight, the nearest first."""
-        return [one for goal in goal.alternatives for one in self._of_each_wood(goal, scene)]
+        """Return the goals of a line, one for any log as one for each wood in view, the nearest first."""
+        return [by_wood for either in goal.alternatives for by_wood in self._of_each_wood(either, scene)]
 
-    def errand(self, goal: Goal, scene: Scene) -> Errand:
-        """Return what is to be got or made first."""
+    def subgoal(self, goal: Goal, scene: Scene) -> Subgoal:
+        """Return the first item of a goal, and how to get or make what is missing of it."""
         name, count = next(iter(goal.have.items()))
         known = _known(name)
         if known is None or goal.verb == "equip":
-            return Errand(goal.verb, name, count)
+            return Subgoal(goal.verb, name, count)
         recipe = self._skill(known, goal, scene)
         item = recipe.makes.item
-        place = source(item)
         missing = max(0, count - has(scene.held, known))
-        return Errand(recipe.verb, item, missing, scene.around.get(place, 0), place, goal.tool or recipe.tool)
+        steps = scene.distances.get(source(item), 0)
+        return Subgoal(recipe.verb, item, missing, steps, source(item), goal.tool or recipe.tool)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Get, make or equip all that a goal asks for."""
-        for place, (wanted, count) in enumerate(goal.have.items()):
+        for index, (wanted, count) in enumerate(goal.have.items()):
             name = _known(wanted)
             if name is None:
                 return f"I do not know {wanted}."
-            if place:  # what the one before it gave and used up counts
+            if index:  # the item before this one changed what is held
                 scene = yield from self.look(play)
             pursuing = self._equip(play, name) if goal.verb == "equip" else self._have(play, name, count, goal, scene)
             if reason := (yield from pursuing):
@@ -101,37 +102,40 @@ class Gathering:
         if "log" not in goal.have:
             return [goal]
         woods = {source(item): item for item in members("log")}
-        return [replace(goal, choice=woods[place]) for place in scene.around if place in woods] or [goal]
+        return [replace(goal, choice=woods[place]) for place in scene.distances if place in woods] or [goal]
 
     def _skill(self, name: str, goal: Goal, scene: Scene) -> Recipe:
-        """Return how a thing is come by; of planks those of which most logs are held, of logs the chosen or nearest."""
+        """Return the recipe for an item: of planks that with the most logs held, of logs the chosen or the nearest."""
         recipes = [ways()[item] for item in members(name)]
         if name == "planks":
             return max(recipes, key=lambda recipe: scene.held.get(recipe.parts[0].item, 0))
         chosen = [recipe for recipe in recipes if recipe.makes.item == goal.choice]
-        return min(chosen or recipes, key=lambda recipe: scene.around.get(source(recipe.makes.item), FAR))
+        return min(chosen or recipes, key=lambda recipe: scene.distances.get(source(recipe.makes.item), FAR))
 
     def _next(self, name: str, missing: int, goal: Goal, scene: Scene) -> Recipe:
-        """Return what to do for so many more, or as many as one kind of log makes planks."""
+        """Return the next recipe towards ``missing`` items, which for planks uses the logs of one wood."""
         recipe = self._skill(name, goal, scene)
         if name == "planks":
             logs = scene.held.get(recipe.parts[0].item, 0)
-            missing = min(missing, logs * recipe.makes.amount) or missing
+            if logs:  # without any, the game's answer says what is missing
+                missing = min(missing, logs * recipe.makes.amount)
         recipe = scaled(recipe, missing, self._fuel(goal, scene))
-        # What is mined is mined with the best that is held, where the plan does not say.
+        # The game mines with the best tool that is held, where the plan names none.
         return recipe._replace(tool=goal.tool) if recipe.verb == "mine" else recipe
 
     def _fuel(self, goal: Goal, scene: Scene) -> str:
-        """Return what to burn: what the plan says, else what is held of what burns."""
-        burning = [name for name in goal.uses for fuel in FUELS if has({name: 1}, fuel)]
-        return next(iter(burning[-1:] or [fuel for fuel in FUELS if has(scene.held, fuel)]), "planks")
+        """Return the fuel to burn: the plan's, else one that is held, else planks."""
+        planned = [name for name in goal.uses for fuel in FUELS if has({name: 1}, fuel)]
+        if planned:
+            return planned[-1]  # fuel comes after the material, which may burn too
+        return next((fuel for fuel in FUELS if has(scene.held, fuel)), "planks")
 
 
 def _complete(goal: Goal) -> Goal:
-    """Return a goal in the names that are known, with what it takes besides what the plan says of it."""
+    """Return a goal in known names, with the needs that the plan does not state."""
     tool = _known(goal.tool) or goal.tool
     goal = replace(goal, have=_in_known_names(goal.have), uses=_in_known_names(goal.uses), tool=tool)
-    if goal.name not in NAMES or goal.verb == "equip":
+    if goal.name not in ways() or goal.verb == "equip":
         return goal
     recipe = scaled(ways()[goal.name], goal.have[goal.name])
     station = {recipe.tool: 1} if recipe.tool and not tool else {}
@@ -144,5 +148,5 @@ def _in_known_names(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _known(name: str) -> str | None:
-    """Return the known thing of that name, or the one whose name is most like it."""
-    return ALIASES.get(name) or nearest(name, NAMES)
+    """Return the known item of that name, or the one with the most similar name; None if none is similar."""
+    return ALIASES.get(name) or nearest(name, ways())

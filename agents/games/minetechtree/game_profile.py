@@ -1,10 +1,17 @@
-"""The tech tree's profile, with the numbers of TextCraft in the ADaPT paper."""
+"""How agents read the Minecraft tech tree."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
 
-from textcraft_gym.agents.games.minetechtree.controller import Gathering
-from textcraft_gym.agents.games.textcraft.game_profile import TEXTCRAFT
+from textcraft_gym.agents.contract.game_profile import GameProfile, observation_of
+from textcraft_gym.agents.games.minetechtree.controller import TechTreeController
 
-MINETECHTREE = replace(TEXTCRAFT, game="minetechtree", dead=("Could not", "Wrong item", "OK."), controller=Gathering)
+PROFILE = GameProfile(
+    name="minetechtree",
+    opening=re.compile(r"(?P<situation>.*)\n\nGoal: (?P<task>[^\n]*)\.", re.DOTALL),
+    no_op=("Could not", "Wrong item", "OK."),
+    report=observation_of("inventory"),
+    max_steps=1000,
+    controller=TechTreeController,
+)

@@ -1,8 +1,7 @@
-"""Minecraft as one who plays it knows it, and as the world of its tech tree tells it.
+"""The player's knowledge of the tech tree: recipes by heart, and readers of the environment's texts.
 
-What is known of the game are facts of Minecraft 1.16.5's recipes, written anew for all that the tasks of DEPS (Wang et
-al. 2023) take; a test compares them with the recipe JSON. What is known of a world was read in the texts of the
-environment. Where any wood will do, ``planks`` and ``log`` stand for all kinds.
+The recipes are facts of Minecraft 1.16.5, written anew for all items that the tasks of DEPS (Wang et al. 2023) take; a
+test compares them with the recipe JSON. Where any wood will do, ``planks`` and ``log`` stand for all kinds.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from textcraft_gym.agents.contract.goals import EQUIPPED, has
-from textcraft_gym.agents.games.textcraft.commands import Recipe, Want, listed, read_recipe
+from textcraft_gym.agents.games.crafting import Recipe, Want, ceil_div, listed, read_recipe
 
 WOODS = ("oak", "birch", "spruce", "jungle", "acacia", "dark oak")
 
 FUELS = {"planks": 15, "coal": 80, "log": 15, "stick": 5}
-"""How many tenths of an item one of it smelts, what one would rather burn first."""
+"""Tenths of an item that one piece of each fuel smelts; the fuel to prefer comes first."""
 
 TABLE, FURNACE = "crafting table", "furnace"
 WORN = ("helmet", "chestplate", "leggings", "boots", "shield")
@@ -33,7 +32,7 @@ ALIASES = {
     "wool": "white wool",
     "workbench": TABLE,
 }
-"""What players and the paper call things otherwise, and what is not like the name that they have here."""
+"""Names of players and of the paper that are not similar to the item's own name, by which it could be found."""
 
 _SOURCES = {
     "beef": "cows",
@@ -105,7 +104,7 @@ craft 1 furnace minecart using 1 minecart, 1 furnace
 craft 1 chest minecart using 1 minecart, 1 chest
 craft 1 hopper minecart using 1 hopper, 1 minecart
 """
-"""What must be made of more comes first, so that what is there already is not used up for it."""
+"""Parts that take more making come first, so that what is held already is not used up for them."""
 
 _OF_WOOD = """
 mine 1 {0} log
@@ -130,7 +129,7 @@ _HELD = re.compile(r"([0-9]{1,9}) ([^,(\n]+?)( \(equipped\))?(?=,|$)", re.MULTIL
 
 @cache
 def ways() -> dict[str, Recipe]:
-    """Return how each thing is come by."""
+    """Return the recipe of each item, parsed on the first call."""
     lines = [*_WAYS.split("\n"), *(line.format(wood) for wood in WOODS for line in _OF_WOOD.split("\n"))]
     for material, of in (("wooden", "planks"), ("stone", "cobblestone"), ("iron", "iron ingot")):
         for kind, count, sticks in (("pickaxe", 3, 2), ("axe", 3, 2), ("hoe", 2, 2), ("sword", 2, 1), ("shovel", 1, 2)):
@@ -144,22 +143,22 @@ def ways() -> dict[str, Recipe]:
 
 
 def members(name: str) -> list[str]:
-    """Return what belongs to a kind; for a thing that is none, the thing alone."""
+    """Return the members of a kind; for an item, the item alone."""
     return [f"{wood} {name}" for wood in WOODS] if name in ("log", "planks") else [name]
 
 
 def source(item: str) -> str:
-    """Return what stands in the world where an item is got; empty for what is made."""
+    """Return the source of an item in the world; empty for an item that is made."""
     return _SOURCES.get(item, "")
 
 
 def is_worn(item: str) -> bool:
-    """Return whether a thing is to be worn."""
+    """Return whether an item is to be worn."""
     return item.endswith(WORN)
 
 
 def read_held(text: str) -> dict[str, int]:
-    """Return what an inventory lists; what is equipped stands there a second time, as ``shield (equipped)``."""
+    """Return the counts of an inventory; an equipped item has a second entry, such as ``shield (equipped)``."""
     held: dict[str, int] = {}
     for count, item, worn in _HELD.findall(text.rpartition("Inventory: ")[2]):
         held[item] = int(count)
@@ -169,19 +168,19 @@ def read_held(text: str) -> dict[str, int]:
 
 
 def read_around(text: str) -> dict[str, int]:
-    """Return how many steps away each source is, the nearest first."""
+    """Return the distance to each source in steps, the nearest first."""
     found = {name.strip(): int(steps) for name, steps in _AROUND.findall(text)}
-    return dict(sorted(found.items(), key=lambda one: one[1]))
+    return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
 def read_near(text: str) -> list[str]:
-    """Return the table and the furnace where they stand near, as MineDojo has them: they are as good as held."""
+    """Return the stations that stand near: in MineDojo these are as good as held."""
     found = _NEAR.search(text)
     return [station for station in (TABLE, FURNACE) if found and station in found[1]]
 
 
 def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:
-    """Return what makes so many at once, with the fuel as its last part."""
+    """Return a recipe that makes ``count`` items or more at once, with the fuel as its last part."""
     times = recipe.times(count)
     whole = recipe.repeated(times)
     burning = (Want(fuel, burnt(fuel, times)),) if recipe.verb == "smelt" else ()
@@ -189,28 +188,28 @@ def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:
 
 
 def burnt(fuel: str, count: int) -> int:
-    """Return how many of a fuel smelt so many items."""
+    """Return how many pieces of a fuel smelt ``count`` items."""
     tenths = next((tenths for name, tenths in FUELS.items() if has({fuel: 1}, name)), 10)
-    return -(-10 * count // tenths)
+    return ceil_div(10 * count, tenths)
 
 
 def command(recipe: Recipe, held: Mapping[str, int], like: Iterable[str] = ()) -> str:
-    """Return the action for a recipe, kinds replaced by what is held, by what is named in ``like`` above all."""
+    """Return the action for a recipe, with items that are held, those of ``like`` first, in the place of kinds."""
     if recipe.verb not in ("craft", "smelt"):
         return str(recipe)
-    parts = [one for part in recipe.parts for one in _allotted(part, held, like)]
+    parts = [share for part in recipe.parts for share in _shares(part, held, like)]
     return f"{recipe.verb} {recipe.makes.amount} {recipe.makes.item} using {listed(parts)}"
 
 
-def _allotted(part: Want, held: Mapping[str, int], like: Iterable[str]) -> list[Want]:
-    """Return members of a kind that make up the amount: those named first, else those of which most are held."""
+def _shares(part: Want, held: Mapping[str, int], like: Iterable[str]) -> list[Want]:
+    """Return members of a kind that make up the amount: those of ``like`` first, then those of which most are held."""
     choices = sorted(members(part.item), key=lambda item: (item not in like, -held.get(item, 0)))
-    taken, left = [], part.amount
+    shares, left = [], part.amount
     for item in choices:
         amount = min(left, held.get(item, 0))
         if amount:
-            taken.append(Want(item, amount))
+            shares.append(Want(item, amount))
             left -= amount
-    if left:  # the game then says what is missing
+    if left:  # the game's answer then says what is missing
         return [Want(choices[0], part.amount)]
-    return taken
+    return shares

@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene, nearest
 from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
-from textcraft_gym.agents.games.textcraft.commands import Crafts, Recipe, Want, listed, read_crafts, read_held
+from textcraft_gym.agents.games.crafting import Crafts, Recipe, Want, listed, read_crafts, read_held
 from textcraft_gym.agents.prompts import Prompts
 
 
-class Crafting:
-    """Applies the command that makes a thing as often as it takes, and gets what no command makes."""
+class CraftingController:
+    """Crafts an item by the command that makes it, as often as it takes, and gets the items that no command makes."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, prompts: Prompts) -> None:
-        """Ask no model."""
+        """Needs no prompt: it asks no model."""
 
     def goals(self, plan: str) -> list[Goal]:
         """Return the goals of a plan."""
@@ -26,15 +26,15 @@ class Crafting:
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look at the inventory."""
-        told = (yield from play.act("inventory")).observation.strip()
-        return Scene(read_held(told), told)
+        inventory = (yield from play.act("inventory")).observation.strip()
+        return Scene(read_held(inventory), inventory)
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the goal and the others of its line."""
+        """Return the goal and the others on its line."""
         return goal.alternatives
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Get or craft what is missing of each thing of a goal."""
+        """Get or craft what is missing of each item of a goal."""
         crafts = read_crafts(play.first.observation)
         names = _names(crafts)
         for wanted, count in goal.have.items():
@@ -42,11 +42,12 @@ class Crafting:
             if name is None:
                 return f"I do not know {wanted}."
             missing = count - has(scene.held, name)
-            makes = crafts.recipes.get(name)
-            if missing > 0:
-                way = self._craft(play, crafts, makes, missing, goal) if makes else self._get(play, name, missing)
-                if reason := (yield from way):
-                    return reason
+            if missing <= 0:
+                continue
+            recipes = crafts.recipes.get(name)
+            pursuing = self._craft(play, crafts, recipes, missing, goal) if recipes else self._get(play, name, missing)
+            if reason := (yield from pursuing):
+                return reason
         return None
 
     def _get(self, play: Play, name: str, count: int) -> Generator[Request, Any, str | None]:
@@ -56,10 +57,11 @@ class Crafting:
     def _craft(
         self, play: Play, crafts: Crafts, recipes: list[Recipe], count: int, goal: Goal
     ) -> Generator[Request, Any, str | None]:
-        """Apply a command of which all parts are held, as often as it takes."""
+        """Apply a command whose parts are all held, as often as it takes."""
         for _ in range(recipes[0].times(count)):
             held = (yield from self.look(play)).held
-            command = next(filter(None, (_filled(recipe, crafts, held, goal) for recipe in recipes)), None)
+            filled = [_filled(recipe, crafts, held, goal) for recipe in recipes]
+            command = next((recipe for recipe in filled if recipe), None)
             if command is None:
                 return f"{recipes[0].makes.item} takes {' or '.join(listed(recipe.parts) for recipe in recipes)}."
             answer = (yield from play.act(str(command))).observation
@@ -69,19 +71,19 @@ class Crafting:
 
 
 def _names(crafts: Crafts) -> set[str]:
-    """Return everything that the commands name, kinds by their members too."""
+    """Return every item that the commands name, the members of kinds among them."""
     recipes = [recipe for of_item in crafts.recipes.values() for recipe in of_item]
     named = {*crafts.recipes, *(part.item for recipe in recipes for part in recipe.parts)}
     return named | {member for name in named for member in crafts.members(name)}
 
 
 def _filled(recipe: Recipe, crafts: Crafts, held: Mapping[str, int], goal: Goal) -> Recipe | None:
-    """Return a recipe with what is held in the place of kinds; None if not all of it is."""
+    """Return a recipe with items that are held in the place of kinds; None if a part is not held."""
     parts = []
     for part in recipe.parts:
-        choices = [*goal.uses, part.item, *crafts.members(part.item)]
-        fitting = [name for name in choices if name in (part.item, *crafts.members(part.item))]
-        name = next((name for name in fitting if held.get(name, 0) >= part.amount), None)
+        fitting = [part.item, *crafts.members(part.item)]
+        named = [name for name in goal.uses if name in fitting]  # the plan's own choice goes first
+        name = next((name for name in [*named, *fitting] if held.get(name, 0) >= part.amount), None)
         if name is None:
             return None
         parts.append(Want(name, part.amount))

@@ -1,28 +1,20 @@
-"""WebShop's profile, with the numbers of the ADaPT paper."""
+"""How agents read WebShop."""
 
 from __future__ import annotations
 
 import re
 
-from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.contract.game_profile import ADaPTHooks, GameProfile
 from textcraft_gym.agents.games.webshop.pages import INVALID
-from textcraft_gym.agents.games.webshop.skills import brief, inform, skills
+from textcraft_gym.agents.games.webshop.skills import brief, make_skills, report_page
 
-WEBSHOP = GameProfile(
-    game="webshop",
+PROFILE = GameProfile(
+    name="webshop",
     opening=re.compile(r"\s*(?P<situation>WebShop\b.*?)\s*", re.DOTALL),
-    task="buy what the instruction asks for",
-    dead=(INVALID,),
-    patience=3,
-    executor_turns=15,
-    react_turns=45,
-    executor_tokens=100,
-    planner_tokens=800,
-    d_max=3,
-    inform=inform,
+    no_op=(INVALID,),
+    report=report_page,
+    default_task="buy what the instruction asks for",
     max_steps=300,
-    brief=brief,
-    plans_first=True,
-    atomic=("buy",),
-    skills=skills,
+    # A purchase is two clicks on the product's page: there is no smaller step to plan.
+    adapt=ADaPTHooks(skills=make_skills, brief=brief, plans_first=True, atomic=("buy",)),
 )

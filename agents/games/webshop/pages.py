@@ -1,6 +1,6 @@
-"""A shop as a customer reads it: pages of results, pages of products, and what an instruction asks for.
+"""Readers of WebShop's pages and instructions, in ReAct's format: each ``[Button]`` on a line of its own.
 
-Both the skills of ADaPT and the simulated model read it so, in the format of ReAct (``[Button]`` and a line each).
+Both the skills of ADaPT and the simulated model use them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 ASIN = re.compile(r"\b(?:B[0-9A-Z]{9}|[0-9]{9}[0-9X])\b")
-"""A product's number: Amazon's own, or that of a book."""
+"""A product's number: an ASIN, or the ISBN of a book."""
 BUY, BACK = "Buy Now", "< Prev"
 ABOUT = ("description", "features", "reviews", "attributes")
 INVALID = "Invalid action!"
@@ -38,11 +38,11 @@ _IDLE_WORDS = (
     "thing something one"
 )
 _IDLE = frozenset(_IDLE_WORDS.split())
-"""Words of an instruction that say nothing of what is wanted."""
+"""Stop words: words of an instruction that do not describe the product."""
 
 
 class Listing(NamedTuple):
-    """A product on a page of results; of a range of prices the lower end."""
+    """A product on a page of results, with the lower end of its price."""
 
     asin: str
     title: str
@@ -63,18 +63,19 @@ def read_listings(page: str) -> list[Listing]:
 
 
 def read_item(page: str) -> Item | None:
-    """Return what a product's page says; None for any other page."""
+    """Return the product of a product's page; None for any other page."""
     head, price, rest = page.partition("\nPrice: $")
     amount = _AMOUNT.match(rest)
     if not price or not amount or f"[{BUY}]" not in rest:
         return None
     *lines, title = head.split("\n")
-    groups = [found for line in lines if (found := _OPTION.fullmatch(line.strip()))]
-    return Item(title.strip(), _number(amount[0]), {one["name"]: _VALUE.findall(one["values"]) for one in groups})
+    options = [found for line in lines if (found := _OPTION.fullmatch(line.strip()))]
+    values = {option["name"]: _VALUE.findall(option["values"]) for option in options}
+    return Item(title.strip(), _number(amount[0]), values)
 
 
 def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
-    """Return the number of the product that one looks at after some actions and answers; empty where it is none."""
+    """Return the number of the product whose page is in view after some actions and answers; empty for none."""
     asin, about = "", False
     for action, answer in turns:
         clicked = _CLICK.match(action)
@@ -93,36 +94,36 @@ def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
 
 
 def query(words: str) -> str:
-    """Return the action that searches for words, without brackets, which would end it early."""
+    """Return the action that searches for words; brackets are left out, since they would end it early."""
     return f"search[{' '.join(re.sub(r'[][]', ' ', words).split())}]"
 
 
 def wanted(instruction: str) -> str:
-    """Return an instruction without the bound on the price."""
+    """Return an instruction without its bound on the price."""
     return _BOUND.sub("", instruction)
 
 
 def bound(instruction: str) -> float:
-    """Return the most that an instruction allows to pay, in dollars; infinite where it does not say."""
+    """Return the highest price that an instruction allows, in dollars; infinity if it states none."""
     found = _BOUND.search(instruction)
     return _number(found[1]) if found else float("inf")
 
 
 def wishes(instruction: str) -> list[frozenset[str]]:
-    """Return what an instruction asks for besides the price: the words of each of its clauses."""
+    """Return the requirements of an instruction besides the price: the content words of each of its clauses."""
     clauses = (content(clause) for clause in _BREAK.split(wanted(instruction.lower())))
     return list(dict.fromkeys(clause for clause in clauses if clause))
 
 
 def content(text: str) -> frozenset[str]:
-    """Return the words of a text that say something, numbers as figures, plurals as singulars."""
+    """Return the content words of a text, numerals as digits and plurals as singulars."""
     said = (word.removesuffix("'s") for word in _WORD.findall(text.lower()) if word not in _IDLE)
     words = (str(_NUMBERS.get(word, word)) for word in said)
     return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
 
 
 def chosen(values: Sequence[str], instruction: str) -> str:
-    """Return the value of an option that an instruction names, the longest of them; empty where it names none."""
+    """Return the longest value of an option whose words are all in an instruction; empty if there is none."""
     said = content(instruction)
     named = [value for value in values if content(value) and content(value) <= said]
     return max(named, key=len, default="")

@@ -1,4 +1,4 @@
-"""The skills with which ADaPT plays WebShop: search, shortlist, match; the executor makes the purchase."""
+"""ADaPT's skills for WebShop: search, shortlist and match; the executor makes the purchase."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _QUERY = re.compile(r"search(?: for)? (.+)", re.IGNORECASE)
 
 
 class Search:
-    """Searches for the words that the step names, without a model; it fails if nothing is found."""
+    """Searches for the words of the step, without a model; fails if nothing is found."""
 
     def fits(self, step: str) -> bool:
-        """Whether the step is ``search for ...``."""
+        """Return whether the step is ``search for ...``."""
         return _QUERY.match(step) is not None
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
@@ -35,17 +35,17 @@ class Search:
 
 
 class Shortlist:
-    """Has a model name the products on a page of results that are worth a look; it fails if there is none."""
+    """Has a model name the promising products on a page of results; fails if it names none."""
 
     def __init__(self, prompt: Template) -> None:
         self.prompt = prompt
 
     def fits(self, step: str) -> bool:
-        """Whether the step is ``shortlist ...``."""
+        """Return whether the step is ``shortlist ...``."""
         return step.lower().startswith("shortlist")
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
-        """Ask for the numbers of products that the page in view lists."""
+        """Ask for numbers of products that the page in view lists."""
         page = last_page(play)
         prompt = self.prompt.fill(situation=known.situation, task=step, information=page)
         completion = yield from play.ask(prompt, role="shortlist", max_tokens=SHORTLIST_TOKENS)
@@ -56,17 +56,17 @@ class Shortlist:
 
 
 class Match:
-    """Opens one shortlisted product after the other until a model says of one that it is what is asked for."""
+    """Opens the shortlisted products in turn until a model says that one matches the instruction."""
 
     def __init__(self, prompt: Template) -> None:
         self.prompt = prompt
 
     def fits(self, step: str) -> bool:
-        """Whether the step is ``match ...``."""
+        """Return whether the step is ``match ...``."""
         return step.lower().startswith("match")
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
-        """Look at the page, the description and the features of each; it fails if none is what is asked for."""
+        """Show the model the page, the description and the features of each product; fail if none matches."""
         shortlist = known.information.partition("\n")[0]
         named = ASIN.findall(shortlist) if shortlist.startswith(SHORTLISTED) else []
         for asin in named or [listing.asin for listing in read_listings(last_page(play))]:
@@ -86,30 +86,35 @@ class Match:
         return None
 
 
-def skills(prompts: Prompts) -> tuple[Skill, ...]:
-    """Return the skills, which ask with the prompts ``shortlist`` and ``match``."""
+def make_skills(prompts: Prompts) -> tuple[Skill, ...]:
+    """Return the skills, made with the prompts ``shortlist`` and ``match``."""
     return Search(), Shortlist(prompts.of("shortlist", "webshop")), Match(prompts.of("match", "webshop"))
 
 
 def last_page(play: Play) -> str:
-    """Return the page in view: the last answer that is one."""
+    """Return the page in view: the last answer that is a page, and not an error."""
     pages = (step.observation for _, step in reversed(play.history) if step.observation.lstrip().startswith("["))
     return next(pages, play.first.observation).strip()
 
 
 def in_view(play: Play) -> str:
-    """Return the product that was found, if one is in view, and the page."""
+    """Return the number of the product in view, if there is one, and the page."""
     asin = product_in_view((action, step.observation) for action, step in play.history)
-    return f"{FOUND}{asin}\n" * bool(asin) + f"The page in view:\n{last_page(play)}"
+    found = f"{FOUND}{asin}\n" if asin else ""
+    return f"{found}The page in view:\n{last_page(play)}"
 
 
-def inform(play: Play) -> Generator[Request, Any, str]:
-    """Tell the page in view."""
+def report_page(play: Play) -> Generator[Request, Any, str]:
+    """Report the page in view."""
     yield from ()
     return in_view(play)
 
 
 def brief(play: Play, known: Known) -> str:
-    """Tell the planner the page in view, if there is any but the first, and what failed."""
-    failed = [f"What failed so far: {'; '.join(known.failed)}"] if known.failed else []
-    return "\n".join([*([in_view(play)] if play.history else []), *failed])
+    """Tell the planner the page in view, unless it is the first one, and the steps that failed."""
+    lines = []
+    if play.history:
+        lines.append(in_view(play))
+    if known.failed:
+        lines.append(f"What failed so far: {'; '.join(known.failed)}")
+    return "\n".join(lines)

@@ -8,7 +8,8 @@ import pytest
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.contract.agent import Node
-from textcraft_gym.agents.contract.game_profile import MAX_DEPTH, last_turn
+from textcraft_gym.agents.contract.game_profile import last_turn
+from textcraft_gym.agents.defaults import MAX_DEPTH
 from textcraft_gym.agents.games import TEXTCRAFT
 
 FAIL = "task failed!"
@@ -152,8 +153,8 @@ def test_adapt__never_goes_on_beyond_the_calls_that_it_has():
     assert (episode.stop_reason, sum(episode.calls.values()), episode.error) == ("max_calls", 77, None)
 
 
-def test_adapt__propagates_as_its_playbook_says():
-    agent = ADaPTAgent(replace(TEXTCRAFT, inform=last_turn), d_max=2)
+def test_adapt__propagates_as_its_profile_says():
+    agent = ADaPTAgent(replace(TEXTCRAFT, report=last_turn), d_max=2)
     models = {
         "executor": ScriptedModel(FAIL, "get 3 honeycomb", DONE, DONE),
         "planner": ScriptedModel(steps("", "a", "b")),
@@ -163,7 +164,7 @@ def test_adapt__propagates_as_its_playbook_says():
 
 
 def test_adapt__has_the_depth_of_the_paper_and_refuses_none():
-    assert ADaPTAgent(TEXTCRAFT).profile.d_max == 4
+    assert ADaPTAgent(TEXTCRAFT).settings.d_max == 4
     for d_max in (0, -1, MAX_DEPTH + 1):
         with pytest.raises(ValueError, match="d_max"):
             ADaPTAgent(TEXTCRAFT, d_max=d_max)

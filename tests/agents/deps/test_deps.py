@@ -6,7 +6,8 @@ import pytest
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym import run_episode
 from textcraft_gym.agents.deps.deps import WHY, DEPSAgent
-from textcraft_gym.agents.deps.goal_planner import MAX_DIALOGUE, REPLAN
+from textcraft_gym.agents.deps.goal_planner import MAX_DIALOGUE
+from textcraft_gym.agents.deps.replanner import REPLAN
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel

@@ -7,8 +7,8 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
-from textcraft_gym.agents.deps.goal_planner import REPLAN
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
+from textcraft_gym.agents.deps.replanner import REPLAN
 from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
 from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent

@@ -1,4 +1,4 @@
-"""Playbooks read what their games say."""
+"""Profiles read what their games say."""
 
 from __future__ import annotations
 
@@ -8,37 +8,31 @@ import pytest
 from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
-from textcraft_gym.agents.games import ALFWORLD, DEFAULT, PROFILES, TEXTCRAFT
+from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT, load_profile
 from textcraft_gym.registration import BUNDLED, game_profile, make
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
-def test_playbook__divides_the_first_observation_of_every_game(env_id: str):
-    profile = PROFILES[game_profile(env_id)]
+def test_profile__divides_the_first_observation_of_every_game(env_id: str):
+    profile = load_profile(game_profile(env_id))
     env = make(env_id)
     for task in env.get_wrapper_attr("tasks")[:40]:
         observation, _ = env.reset(seed=0, options={"task": task.id})
         situation, goal = profile.read(observation)
         assert situation in observation
         assert len(situation) > 50
-        if goal == profile.task:  # then the situation says what to do
+        if goal == profile.default_task:  # then the situation says what to do
             assert situation == observation.strip()
         else:
             assert goal in observation.rpartition("\n")[2]
             assert observation.rstrip(".").endswith(goal)
-        assert (goal == profile.task) == (env_id == "WebShopLite-v0")
+        assert (goal == profile.default_task) == (env_id == "WebShopLite-v0")
 
 
-def test_playbook__takes_another_text_for_a_situation():
+def test_profile__takes_another_text_for_a_situation():
     for profile in (ALFWORLD, DEFAULT, TEXTCRAFT):
         assert profile.read("Hello.") == ("Hello.", "do what the text above asks for")
     assert DEFAULT.read("A hall.\n\nTask: leave it.") == ("A hall.", "leave it")
-
-
-def test_alfworld__has_the_numbers_of_the_paper():
-    numbers = ALFWORLD.executor_tokens, ALFWORLD.planner_tokens, ALFWORLD.executor_turns, ALFWORLD.patience
-    assert numbers == (100, 400, 20, 5)
-    assert (ALFWORLD.d_max, ALFWORLD.react_turns) == (3, 60)
 
 
 def test_alfworld__adapt_plays_it_with_alternatives_and_tells_the_last_action():

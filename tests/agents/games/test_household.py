@@ -10,7 +10,14 @@ import pytest
 from tests.envs.alfworld.judge import OFFICIAL
 from textcraft_gym import run_episode, tasks
 from textcraft_gym.agents.baselines.explorer import ExplorerAgent
-from textcraft_gym.agents.games.alfworld.household import USUAL_PLACES, Errand, Household, Next, likely, read_errand
+from textcraft_gym.agents.games.alfworld.household import (
+    USUAL_PLACES,
+    Household,
+    HouseholdTask,
+    Next,
+    likely,
+    read_task,
+)
 from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.generator import generate
 
@@ -18,41 +25,44 @@ HALL = "You are in the middle of a room. Looking quickly, you see a bed 1, a dra
 
 
 @pytest.mark.parametrize(
-    ("sentence", "errand"),
+    ("sentence", "task"),
     [
-        ("put a mug in cabinet.", Errand("mug", target="cabinet")),
-        ("put some soapbar on cart.", Errand("soapbar", target="cart")),
-        ("put the mug in cabinet 12", Errand("mug", target="cabinet 12")),
-        ("put a hot egg in fridge.", Errand("egg", treatment="heat", target="fridge")),
-        ("put a cool egg in fridge.", Errand("egg", treatment="cool", target="fridge")),
-        ("clean some pan and put it in shelf.", Errand("pan", treatment="clean", target="shelf")),
-        ("put two cd in safe.", Errand("cd", 2, target="safe")),
-        ("find two cd and put them in safe.", Errand("cd", 2, target="safe")),
-        ("look at book under the desklamp.", Errand("book", lamp="desklamp")),
-        ("examine the book with the desklamp.", Errand("book", lamp="desklamp")),
+        ("put a mug in cabinet.", HouseholdTask("mug", target="cabinet")),
+        ("put some soapbar on cart.", HouseholdTask("soapbar", target="cart")),
+        ("put the mug in cabinet 12", HouseholdTask("mug", target="cabinet 12")),
+        ("put a hot egg in fridge.", HouseholdTask("egg", treatment="heat", target="fridge")),
+        ("put a cool egg in fridge.", HouseholdTask("egg", treatment="cool", target="fridge")),
+        ("clean some pan and put it in shelf.", HouseholdTask("pan", treatment="clean", target="shelf")),
+        ("put two cd in safe.", HouseholdTask("cd", 2, target="safe")),
+        ("find two cd and put them in safe.", HouseholdTask("cd", 2, target="safe")),
+        ("look at book under the desklamp.", HouseholdTask("book", lamp="desklamp")),
+        ("examine the book with the desklamp.", HouseholdTask("book", lamp="desklamp")),
         (
             "look at the book under the desklamp at desk 1, shelf",
-            Errand("book", lamp="desklamp", places=("desk 1", "shelf")),
+            HouseholdTask("book", lamp="desklamp", places=("desk 1", "shelf")),
         ),
-        ("heat the egg with microwave 1", Errand("egg", treatment="heat")),
-        ("find and take a mug", Errand("mug")),
-        ("Find and take another mug from desk 1, shelf 2 or bed", Errand("mug", places=("desk 1", "shelf 2", "bed"))),
+        ("heat the egg with microwave 1", HouseholdTask("egg", treatment="heat")),
+        ("find and take a mug", HouseholdTask("mug")),
+        (
+            "Find and take another mug from desk 1, shelf 2 or bed",
+            HouseholdTask("mug", places=("desk 1", "shelf 2", "bed")),
+        ),
         ("sing a song", None),
         ("", None),
     ],
 )
-def test_errand__is_read_from_what_games_and_plans_say(sentence: str, errand: Errand | None):
-    assert read_errand(sentence) == errand
+def test_task__is_read_from_what_games_and_plans_say(sentence: str, task: HouseholdTask | None):
+    assert read_task(sentence) == task
 
 
-def test_errand__of_every_made_game_is_read():
+def test_task__of_every_made_game_is_read():
     for task in tasks("ALFWorld-v0", "all")[::7]:
-        goal, errand = generate(task.id).goal, read_errand(generate(task.id).task)
-        assert errand
-        assert f"{errand.thing}Type" == goal.otype.lower().replace("type", "Type")
-        assert f"{errand.target or errand.lamp}Type" == goal.target.lower().replace("type", "Type")
-        assert (errand.amount == 2) is ("two" in task.task_type)
-        assert errand.treatment in task.task_type
+        goal, wanted = generate(task.id).goal, read_task(generate(task.id).task)
+        assert wanted
+        assert f"{wanted.thing}Type" == goal.otype.lower().replace("type", "Type")
+        assert f"{wanted.target or wanted.lamp}Type" == goal.target.lower().replace("type", "Type")
+        assert (wanted.amount == 2) is ("two" in task.task_type)
+        assert wanted.treatment in task.task_type
 
 
 def test_usual_places__are_as_counted_in_the_training_games():
@@ -94,53 +104,53 @@ def told(*turns: str) -> Household:
     return household
 
 
-def next_command(household: Household, errand: Errand) -> str | None:
-    step = household.next(errand, lambda _: household.places)
+def next_command(household: Household, task: HouseholdTask) -> str | None:
+    step = household.next(task, lambda _: household.places)
     return step.command if step else None
 
 
 def test_household__looks_into_one_place_after_the_other():
     household = told()
     assert household.places == ["bed 1", "drawer 2", "drawer 1", "desk 1"]
-    errand = Errand("cd", target="desk")
-    assert household.next(errand, lambda _: household.places) == Next("go to bed 1", "cd", "bed")
+    task = HouseholdTask("cd", target="desk")
+    assert household.next(task, lambda _: household.places) == Next("go to bed 1", "cd", "bed")
     household.read("go to bed 1", "You arrive at bed 1. On the bed 1, you see a pillow 1.")
-    assert next_command(household, errand) == "go to drawer 2"
+    assert next_command(household, task) == "go to drawer 2"
     household.read("go to drawer 2", "You arrive at drawer 2. The drawer 2 is closed.")
-    assert next_command(household, errand) == "open drawer 2"
+    assert next_command(household, task) == "open drawer 2"
     household.read("open drawer 2", "You open the drawer 2. The drawer 2 is open. In it, you see a cd 2, and a pen 1.")
-    assert next_command(household, errand) == "take cd 2 from drawer 2"
+    assert next_command(household, task) == "take cd 2 from drawer 2"
     household.read("take cd 2 from drawer 2", "You pick up the cd 2 from the drawer 2.")
-    assert next_command(household, errand) == "go to desk 1"
+    assert next_command(household, task) == "go to desk 1"
     household.read("go to desk 1", "You arrive at desk 1. On the desk 1, you see nothing.")
-    assert next_command(household, errand) == "move cd 2 to desk 1"
+    assert next_command(household, task) == "move cd 2 to desk 1"
     household.read("move cd 2 to desk 1", "You move the cd 2 to the desk 1.")
-    assert household.done(errand)
+    assert household.done(task)
 
 
 def test_household__stands_at_a_place_that_it_cannot_go_to():
     household = told(
         "go to drawer 2", "You arrive at drawer 2. The drawer 2 is closed.", "go to drawer 1", "Nothing happens."
     )
-    assert next_command(household, Errand("cd", places=("drawer 1",))) == "examine drawer 1"
+    assert next_command(household, HouseholdTask("cd", places=("drawer 1",))) == "examine drawer 1"
     household.read("examine drawer 1", "The drawer 1 is closed.")
-    assert next_command(household, Errand("cd", places=("drawer",))) == "open drawer 2"
+    assert next_command(household, HouseholdTask("cd", places=("drawer",))) == "open drawer 2"
 
 
 def test_household__finds_out_that_it_went_elsewhere_since_it_was_told():
     household = told("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
-    assert next_command(household, Errand("cd", target="bed 1")) == "examine bed 1"
+    assert next_command(household, HouseholdTask("cd", target="bed 1")) == "examine bed 1"
     household.read("examine bed 1", "Nothing happens.")
-    assert next_command(household, Errand("cd", target="bed 1")) == "go to bed 1"
+    assert next_command(household, HouseholdTask("cd", target="bed 1")) == "go to bed 1"
 
 
 def test_household__looks_into_its_hand_where_it_can_take_nothing():
     seen = "You arrive at bed 1. On the bed 1, you see a cd 1."
     household = told("go to bed 1", seen, "take cd 1 from bed 1", "Nothing happens.")
-    assert next_command(household, Errand("cd")) == "inventory"
+    assert next_command(household, HouseholdTask("cd")) == "inventory"
     household.read("inventory", "You are carrying: a cd 2.")
-    assert household.done(Errand("cd"))
-    assert next_command(household, Errand("pen")) == "move cd 2 to bed 1"
+    assert household.done(HouseholdTask("cd"))
+    assert next_command(household, HouseholdTask("pen")) == "move cd 2 to bed 1"
 
 
 def test_household__gives_up_when_it_has_looked_everywhere():
@@ -150,16 +160,16 @@ def test_household__gives_up_when_it_has_looked_everywhere():
         "inventory",
         "You are not carrying anything.",
     )
-    assert next_command(household, Errand("cd", places=("desk",))) is None
+    assert next_command(household, HouseholdTask("cd", places=("desk",))) is None
 
 
 def test_household__says_it_in_the_other_dialect_where_the_first_does_nothing():
     household = told("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
     household.read("examine bed 1", "On the bed 1, you see nothing.")
     household.read("move cd 1 to bed 1", "Nothing happens.")
-    assert next_command(household, Errand("cd", target="bed")) == "put cd 1 in/on bed 1"
+    assert next_command(household, HouseholdTask("cd", target="bed")) == "put cd 1 in/on bed 1"
     household.read("put cd 1 in/on bed 1", "You put the cd 1 in/on the bed 1.")
-    assert household.done(Errand("cd", target="bed"))
+    assert household.done(HouseholdTask("cd", target="bed"))
 
 
 class Mute(gym.Wrapper):

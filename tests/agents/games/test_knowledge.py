@@ -7,6 +7,7 @@ import pytest
 
 from textcraft_gym import tasks
 from textcraft_gym.agents.contract.goals import has
+from textcraft_gym.agents.games.crafting import Recipe, Want
 from textcraft_gym.agents.games.minetechtree import knowledge
 from textcraft_gym.agents.games.minetechtree.knowledge import (
     command,
@@ -17,7 +18,6 @@ from textcraft_gym.agents.games.minetechtree.knowledge import (
     source,
     ways,
 )
-from textcraft_gym.agents.games.textcraft.commands import Recipe, Want
 from textcraft_gym.envs.minetechtree.facts import SOURCE_OF, TABLE, WOODS
 from textcraft_gym.envs.minetechtree.rules import tools_for
 from textcraft_gym.envs.minetechtree.tasks import PAPER_NAMES

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.agent import Act, Agent, Node, Play, Step
-from textcraft_gym.agents.contract.controller import Errand, Scene
+from textcraft_gym.agents.contract.controller import Scene, Subgoal
 from textcraft_gym.agents.contract.goals import MAX_COUNT, MAX_GOALS, Goal, is_reached, parse_goals
 from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
 from textcraft_gym.agents.deps.deps import WHY, DEPSAgent
-from textcraft_gym.agents.deps.goal_planner import REPLAN
+from textcraft_gym.agents.deps.replanner import REPLAN
 from textcraft_gym.agents.deps.zero_shot import ZeroShotAgent
 from textcraft_gym.agents.games import MINETECHTREE
-from textcraft_gym.agents.games.minetechtree.game_profile import Gathering
+from textcraft_gym.agents.games.minetechtree.controller import TechTreeController
 from textcraft_gym.agents.games.minetechtree.knowledge import read_around
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.episode import Episode
@@ -120,7 +120,7 @@ def executed(node: Node) -> list[tuple[str, bool | None]]:
     return [(one.task, one.outcome) for one in node.walk() if one.role == "executor"]
 
 
-CONTROLLER = Gathering(Prompts())
+CONTROLLER = TechTreeController(Prompts())
 FIRST = Step("", 0.0, False, False, {})
 
 
@@ -388,37 +388,37 @@ def test_alternatives__of_a_log_are_the_woods_in_sight():
 
 
 @pytest.mark.parametrize(
-    ("line", "errand"),
+    ("line", "subgoal"),
     [
-        ("mine({'log': 3})", Errand("mine", "birch log", 2, 3, "birch trees")),
-        ("mine({'oak_logs': 3})", Errand("mine", "oak log", 2, 9, "oak trees")),
-        ("mine({'acacia log': 3})", Errand("mine", "acacia log", 3, 0, "acacia trees")),
-        ("get({'leather': 3})", Errand("hunt", "leather", 1, 4, "cows")),
-        ("hunt({'leather': 1})", Errand("hunt", "leather", 0, 4, "cows")),
-        ("mine({'cobblestone': 1})", Errand("mine", "cobblestone", 1, 7, "stone", "wooden pickaxe")),
+        ("mine({'log': 3})", Subgoal("mine", "birch log", 2, 3, "birch trees")),
+        ("mine({'oak_logs': 3})", Subgoal("mine", "oak log", 2, 9, "oak trees")),
+        ("mine({'acacia log': 3})", Subgoal("mine", "acacia log", 3, 0, "acacia trees")),
+        ("get({'leather': 3})", Subgoal("hunt", "leather", 1, 4, "cows")),
+        ("hunt({'leather': 1})", Subgoal("hunt", "leather", 0, 4, "cows")),
+        ("mine({'cobblestone': 1})", Subgoal("mine", "cobblestone", 1, 7, "stone", "wooden pickaxe")),
         (
             "mine({'cobblestone': 1}, null, 'iron pickaxe')",
-            Errand("mine", "cobblestone", 1, 7, "stone", "iron pickaxe"),
+            Subgoal("mine", "cobblestone", 1, 7, "stone", "iron pickaxe"),
         ),
-        ("craft({'chest': 1}, {'planks': 8}, null)", Errand("craft", "chest", 1, tool="crafting table")),
-        ("smelt({'stone': 2})", Errand("smelt", "stone", 2, tool="furnace")),
-        ("craft({'planks': 2})", Errand("craft", "oak planks", 2)),
-        ("brew({'unobtainium': 2})", Errand("brew", "unobtainium", 2)),
-        ("equip('shield')", Errand("equip", "shield", 1)),
+        ("craft({'chest': 1}, {'planks': 8}, null)", Subgoal("craft", "chest", 1, tool="crafting table")),
+        ("smelt({'stone': 2})", Subgoal("smelt", "stone", 2, tool="furnace")),
+        ("craft({'planks': 2})", Subgoal("craft", "oak planks", 2)),
+        ("brew({'unobtainium': 2})", Subgoal("brew", "unobtainium", 2)),
+        ("equip('shield')", Subgoal("equip", "shield", 1)),
     ],
 )
-def test_errand__is_what_comes_first(line: str, errand: Errand):
+def test_subgoal__is_what_comes_first(line: str, subgoal: Subgoal):
     around = {"birch trees": 3, "cows": 4, "stone": 7, "oak trees": 9}
-    assert CONTROLLER.errand(goal(line), scene(around, oak_log=1, leather=2)) == errand
+    assert CONTROLLER.subgoal(goal(line), scene(around, oak_log=1, leather=2)) == subgoal
 
 
-def test_errand__is_to_the_wood_that_was_chosen():
+def test_subgoal__is_to_the_wood_that_was_chosen():
     around = {"birch trees": 3, "oak trees": 9}
-    errands = [
-        CONTROLLER.errand(one, scene(around))
+    subgoals = [
+        CONTROLLER.subgoal(one, scene(around))
         for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))
     ]
-    assert sorted((errand.item, errand.steps) for errand in errands) == [("birch log", 3), ("oak log", 9)]
+    assert sorted((subgoal.item, subgoal.steps) for subgoal in subgoals) == [("birch log", 3), ("oak log", 9)]
 
 
 @pytest.mark.parametrize("agent", [DEPSAgent(MINETECHTREE), CodeAsPoliciesAgent(MINETECHTREE)], ids=["deps", "code"])

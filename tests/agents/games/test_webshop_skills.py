@@ -62,7 +62,7 @@ class Attempting:
         known = Known("WebShop\na red lamp")
         for step in self.steps:
             self.briefs.append(brief(play, known))
-            (skill,) = [skill for skill in WEBSHOP.skills(Prompts()) if skill.fits(step)]
+            (skill,) = [skill for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)]
             self.told.append((yield from skill.attempt(play, step, known)))
             if self.told[-1] is None:
                 known.failed.append(step)
@@ -93,7 +93,7 @@ def attempted(*steps: str, shortlist: tuple[str, ...] = (), match: tuple[str, ..
     ],
 )
 def test_skill__fits_steps_of_its_kind(step: str, fitting: list[str]):
-    assert [type(skill).__name__ for skill in WEBSHOP.skills(Prompts()) if skill.fits(step)] == fitting
+    assert [type(skill).__name__ for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)] == fitting
 
 
 @pytest.mark.parametrize("step", ["search for a lamp", "Search a lamp", "search for 'a [lamp]'"])
@@ -234,4 +234,4 @@ def test_adapt__never_divides_a_purchase():
 def test_adapt__executes_what_it_may_not_plan():
     models = {"executor": ScriptedModel("task failed!"), "planner": ScriptedModel()}
     episode = run_episode(Counter(), ADaPTAgent(WEBSHOP, d_max=1), seed=0, model=models)
-    assert (episode.calls, outline(episode.trace)) == ({"executor": 1}, [(WEBSHOP.task, "executor", 1, False)])
+    assert (episode.calls, outline(episode.trace)) == ({"executor": 1}, [(WEBSHOP.default_task, "executor", 1, False)])

@@ -11,7 +11,7 @@ from textcraft_gym import run_episode, tasks
 from textcraft_gym.agents.contract.agent import Message
 from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.deps.deps import WHY
-from textcraft_gym.agents.deps.goal_planner import REPLAN
+from textcraft_gym.agents.deps.replanner import REPLAN
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent

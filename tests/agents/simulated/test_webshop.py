@@ -42,11 +42,11 @@ def complete(prompt: str, span: int = 99, temperature: float = 0.0, sample: int 
     return SimulatedModel(span).complete(prompt, **how).text
 
 
-def filled(agent: str, task: str = WEBSHOP.task, information: str = "", **more: str) -> str:
+def filled(agent: str, task: str = WEBSHOP.default_task, information: str = "", **more: str) -> str:
     return Prompts().of(agent, "webshop").fill(situation=SITUATION, task=task, information=information, **more)
 
 
-def turn(*lines: str, task: str = WEBSHOP.task, information: str = "", **how) -> str:
+def turn(*lines: str, task: str = WEBSHOP.default_task, information: str = "", **how) -> str:
     turns = zip(lines[::2], lines[1::2], strict=True)
     return complete(filled("react", task, information) + "".join(f" {a}\n{b}\n>" for a, b in turns), **how)
 
@@ -140,7 +140,7 @@ def test_simulated__goes_on_from_what_it_is_told():
 
 
 def plan(agent: str, **how) -> list[str]:
-    task, information = how.pop("task", WEBSHOP.task), how.pop("information", "")
+    task, information = how.pop("task", WEBSHOP.default_task), how.pop("information", "")
     return complete(filled(agent, task, information), **how).splitlines()
 
 
@@ -218,7 +218,7 @@ PIECES = [
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.text()))
 def test_simulated__answers_anything(pieces: list[str]):
-    for start in ("WebShop", SITUATION, f"{SITUATION}\n\nYour task is to: {WEBSHOP.task}\n"):
+    for start in ("WebShop", SITUATION, f"{SITUATION}\n\nYour task is to: {WEBSHOP.default_task}\n"):
         assert isinstance(complete(start + "".join(pieces), span=4), str)
 
 

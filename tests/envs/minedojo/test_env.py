@@ -14,7 +14,7 @@ from tests.agents.scripted import ScriptedModel
 from tests.envs.minedojo.stand_in import StandIn
 from textcraft_gym import RunSpec, UnknownName, evaluate, run_episode, tasks
 from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.games import PROFILES
+from textcraft_gym.agents.games import load_profile
 from textcraft_gym.envs.minedojo.commands import command
 from textcraft_gym.envs.minedojo.env import Skill
 from textcraft_gym.envs.minedojo.specifications import MineDojoMissing, read_abilities
@@ -174,7 +174,7 @@ craft({'stick': 4}, {'planks': 2}, null)
 craft({'crafting table': 1}, {'planks': 4}, null)
 craft({'wooden pickaxe': 1}, {'planks': 3, 'stick': 2}, 'crafting table')"""
     env = gym.make("MineDojo-v0", simulator=Made(), skills=chop)
-    agent = DEPSAgent(PROFILES[game_profile("MineDojo-v0")], rounds=0)
+    agent = DEPSAgent(load_profile(game_profile("MineDojo-v0")), rounds=0)
     models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
     episode = run_episode(env, agent, task="wooden_pickaxe", seed=0, model=models)
     assert episode.won, episode.transcript
@@ -185,7 +185,7 @@ def test_deps__takes_a_table_that_stands_near_for_one_that_it_holds():
 craft({'wooden pickaxe': 1}, {'planks': 3, 'stick': 2}, 'crafting table')"""
     made = Made({"planks": 3, "stick": 2, "crafting_table": 1})
     env = gym.make("MineDojo-v0", simulator=made)
-    agent = DEPSAgent(PROFILES["minetechtree"], rounds=0)
+    agent = DEPSAgent(load_profile("minetechtree"), rounds=0)
     models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
     episode = run_episode(PlacedFirst(env), agent, task="wooden_pickaxe", seed=0, model=models)
     assert episode.won, episode.transcript

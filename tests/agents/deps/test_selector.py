@@ -10,7 +10,7 @@ from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.goals import Goal
 from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.deps.selectors import SELECTORS, candidates, choose, draw
+from textcraft_gym.agents.deps.selector import SELECTORS, candidates, choose, sample_index
 from textcraft_gym.agents.games import MINETECHTREE, TEXTCRAFT
 
 BOAT = Goal("craft", {"boat": 1}, {"planks": 5})
@@ -93,13 +93,13 @@ def test_candidates__eat_what_another_needs_only_where_it_has_no_other_way():
 @pytest.mark.parametrize(
     ("horizons", "likely"), [([0, 0], 0.5), ([0, 10], 0.731), ([20, 0], 0.119), ([0, math.inf], 1)]
 )
-def test_draw__takes_a_goal_by_the_softmax_of_its_horizon(horizons: list[float], likely: float):
-    drawn = Counter(draw(horizons, number / 1000) for number in range(1000))
+def test_sample_index__takes_a_goal_by_the_softmax_of_its_horizon(horizons: list[float], likely: float):
+    drawn = Counter(sample_index(horizons, index / 1000) for index in range(1000))
     assert drawn[0] / 1000 == pytest.approx(likely, abs=0.002)
 
 
-def test_draw__is_sure_where_one_is_far_sooner():
-    assert {draw([500, 20, 400], number) for number in (0.001, 0.5, 0.999)} == {1}
+def test_sample_index__is_certain_where_one_is_far_sooner():
+    assert {sample_index([500, 20, 400], uniform) for uniform in (0.001, 0.5, 0.999)} == {1}
 
 
 def test_choose__takes_of_each_goal_the_way_that_is_soonest():
@@ -110,7 +110,7 @@ def test_choose__takes_of_each_goal_the_way_that_is_soonest():
 
     assert choose({1: [BOAT, CHEST, TORCH], 2: [SHEEP]}, horizons, 0.5) == (1, CHEST)
     assert choose({1: [SHEEP], 2: [IRON, SHEEP, BOAT]}, horizons, 0.5) == (2, BOAT)
-    assert {choose({1: [CHEST], 2: [TORCH]}, horizons, number)[0] for number in (0.1, 0.9)} == {1, 2}
+    assert {choose({1: [CHEST], 2: [TORCH]}, horizons, uniform)[0] for uniform in (0.1, 0.9)} == {1, 2}
 
 
 def first_catch(selector: str, plan: str, seed: int = 3) -> str:

@@ -1,4 +1,4 @@
-"""Crafting as one who plays reads it: commands, kinds, and what is held, as TextCraft writes them."""
+"""Crafting commands, kinds of item and inventories as a player reads them; TextCraft and the tech tree share them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _HELD = re.compile(r"\[([^\]]+)\] \(([0-9]{1,9})\)")
 
 
 class Want(NamedTuple):
-    """So many of an item."""
+    """An item and its amount."""
 
     item: str
     amount: int
 
 
 class Recipe(NamedTuple):
-    """How a thing is come by.
+    """One way to get or make an item.
 
     Attributes:
-        makes: What it makes.
-        parts: What it uses up.
-        verb: What is done, ``craft`` unless it is said.
-        tool: What must be held for it, empty for nothing.
+        makes: The item that it makes.
+        parts: The items that it uses up.
+        verb: The verb of its command.
+        tool: The tool or station that must be held; empty for none.
     """
 
     makes: Want
@@ -39,46 +39,50 @@ class Recipe(NamedTuple):
 
     def __str__(self) -> str:
         using = f" using {listed(self.parts)}" if self.parts else ""
-        return f"{self.verb} {self.makes.amount} {self.makes.item}{using}" + (f" with {self.tool}" if self.tool else "")
+        tool = f" with {self.tool}" if self.tool else ""
+        return f"{self.verb} {self.makes.amount} {self.makes.item}{using}{tool}"
 
     @property
     def things(self) -> list[str]:
-        """All that it names."""
-        return [self.makes.item, *([self.tool] if self.tool else []), *(part.item for part in self.parts)]
+        """The item, the tool and the parts."""
+        tools = [self.tool] if self.tool else []
+        return [self.makes.item, *tools, *(part.item for part in self.parts)]
 
     def times(self, count: int) -> int:
-        """Return how often it must be applied for so many."""
-        return max(1, -(-count // self.makes.amount))
+        """Return how many applications make ``count`` items or more; at least 1."""
+        return max(1, ceil_div(count, self.makes.amount))
 
     def repeated(self, times: int) -> Recipe:
-        """Return what it makes and takes when it is applied so often."""
+        """Return the recipe with its amounts times ``times``."""
         makes, *parts = (Want(item, times * amount) for item, amount in (self.makes, *self.parts))
         return self._replace(makes=makes, parts=tuple(parts))
 
 
 class Crafts(NamedTuple):
-    """What the first observation says besides the goal.
+    """The first observation without the goal.
 
     Attributes:
-        recipes: The listed commands by what they make.
-        kinds: What belongs to a kind, where that is listed.
+        recipes: The listed commands, by the item that they make.
+        kinds: The members of each kind for which they are listed.
     """
 
     recipes: dict[str, list[Recipe]]
     kinds: dict[str, list[str]]
 
     def members(self, name: str) -> list[str]:
-        """Return what fills a part of this name, where it is a kind or names several; empty for an item."""
+        """Return the items that can stand for a part: the members of a kind, or of ``a or b``; none for an item."""
         if name in self.recipes and name not in self.kinds:
             return []
-        members = self.kinds.get(name) or (name.split(" or ") if " or " in name else [])
-        if name in KINDS and not members:
-            members = [item for item in self.recipes if item.endswith(f" {name}")]
-        return members
+        if name in self.kinds:
+            return self.kinds[name]
+        if " or " in name:
+            return name.split(" or ")
+        # A kind without a legend, as in worlds that do not list them: its members are named after it.
+        return [item for item in self.recipes if item.endswith(f" {name}")] if name in KINDS else []
 
 
 def read_crafts(text: str) -> Crafts:
-    """Return the commands and kinds of a text that begins with them."""
+    """Return the commands and kinds with which a text begins."""
     commands, _, rest = text.removeprefix(MARK).partition("\n\n")
     recipes: dict[str, list[Recipe]] = {}
     for line in commands.splitlines():
@@ -90,7 +94,7 @@ def read_crafts(text: str) -> Crafts:
 
 
 def read_recipe(line: str) -> Recipe | None:
-    """Return the recipe that a line tells; None if it is none."""
+    """Return the recipe of a line; None if the line is no command."""
     found = _COMMAND.fullmatch(line)
     if found is None:
         return None
@@ -99,15 +103,20 @@ def read_recipe(line: str) -> Recipe | None:
 
 
 def read_parts(text: str) -> tuple[Want, ...]:
-    """Return what ``2 oak logs, 1 stick`` lists."""
+    """Return the items of a list such as ``2 oak logs, 1 stick``."""
     return tuple(Want(item.strip(), int(count)) for count, item in _PART.findall(text))
 
 
 def read_held(text: str) -> dict[str, int]:
-    """Return what an inventory lists."""
+    """Return the counts of an inventory."""
     return {item: int(count) for item, count in _HELD.findall(text)}
 
 
 def listed(parts: Iterable[Want]) -> str:
-    """Return ``2 oak logs, 1 stick``."""
+    """Return items as a list in words, such as ``2 oak logs, 1 stick``."""
     return ", ".join(f"{part.amount} {part.item}" for part in parts)
+
+
+def ceil_div(number: int, divisor: int) -> int:
+    """Return ``number / divisor``, rounded up."""
+    return -(-number // divisor)

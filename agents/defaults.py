@@ -1,0 +1,99 @@
+"""The numbers that each agent plays each game with: one table, by agent and game.
+
+Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's. An
+option of an agent's constructor goes before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from textcraft_gym.errors import at_least
+
+MAX_DEPTH = 20
+"""Largest ``d_max``: far deeper than any task needs, and shallow enough for Python's stack."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The bounds that an agent keeps in one game; each agent uses those that it has options for.
+
+    Attributes:
+        turns: Maximum number of turns of one attempt, thoughts included.
+        patience: Consecutive no-op turns after which the attempt ends.
+        max_tokens: Maximum number of tokens of one turn.
+        planner_tokens: Maximum number of tokens of a plan.
+        d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of trials.
+
+    Raises:
+        ValueError: If a number is less than 1, or ``d_max`` is larger than ``MAX_DEPTH``.
+    """
+
+    turns: int = 20
+    patience: int = 8
+    max_tokens: int = 150
+    planner_tokens: int = 800
+    d_max: int = 3
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            at_least(field.name, getattr(self, field.name), 1)
+        if self.d_max > MAX_DEPTH:
+            raise ValueError(f"expected d_max in 1..{MAX_DEPTH}, got {self.d_max}")
+
+
+DEFAULTS: Mapping[tuple[str, str], Settings] = {
+    # Attempts at one step of a plan.
+    ("adapt", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400, d_max=3),
+    ("adapt", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3),
+    ("adapt", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
+    ("adapt", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
+    ("adapt", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800, d_max=3),
+    ("plan_and_execute", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400),
+    ("plan_and_execute", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800),
+    ("plan_and_execute", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800),
+    # Attempts at the whole task, and so three times the turns.
+    ("react", "alfworld"): Settings(turns=60, patience=5, max_tokens=100),
+    ("react", "default"): Settings(turns=60, patience=8, max_tokens=150),
+    ("react", "webshop"): Settings(turns=45, patience=3, max_tokens=100),
+    ("reflexion", "alfworld"): Settings(turns=60, patience=5, max_tokens=100, d_max=3),
+    ("reflexion", "default"): Settings(turns=60, patience=8, max_tokens=150, d_max=3),
+    ("reflexion", "minetechtree"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
+    ("reflexion", "textcraft"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
+    ("reflexion", "webshop"): Settings(turns=45, patience=3, max_tokens=100, d_max=3),
+    ("try_again", "alfworld"): Settings(turns=60, patience=5, max_tokens=100, d_max=3),
+    ("try_again", "default"): Settings(turns=60, patience=8, max_tokens=150, d_max=3),
+    ("try_again", "minetechtree"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
+    ("try_again", "textcraft"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
+    ("try_again", "webshop"): Settings(turns=45, patience=3, max_tokens=100, d_max=3),
+    # Planners of goals, whose plans a controller pursues.
+    ("chain_of_thought", "alfworld"): Settings(planner_tokens=400),
+    ("chain_of_thought", "default"): Settings(planner_tokens=800),
+    ("code_as_policies", "alfworld"): Settings(planner_tokens=400),
+    ("code_as_policies", "default"): Settings(planner_tokens=800),
+    ("deps", "alfworld"): Settings(planner_tokens=400),
+    ("deps", "default"): Settings(planner_tokens=800),
+    ("inner_monologue", "default"): Settings(planner_tokens=100),  # it writes one goal at a time
+    ("progprompt", "alfworld"): Settings(planner_tokens=400),
+    ("progprompt", "default"): Settings(planner_tokens=800),
+    ("zero_shot", "alfworld"): Settings(planner_tokens=400),
+    ("zero_shot", "default"): Settings(planner_tokens=800),
+}
+"""A game that has no row of an agent has the agent's row ``default``."""
+
+
+def settings_for(agent: str, game: str, **options: int | None) -> Settings:
+    """Return the settings of an agent in a game, with the options that are given in the place of its defaults.
+
+    Args:
+        agent: Name of the agent.
+        game: Name of the game's profile.
+        **options: Fields of ``Settings``; None keeps the default.
+
+    Raises:
+        ValueError: If a number is out of bounds.
+        TypeError: If an option is no field of ``Settings``.
+    """
+    row = DEFAULTS.get((agent, game)) or DEFAULTS.get((agent, "default"), Settings())
+    return replace(row, **{name: value for name, value in options.items() if value is not None})

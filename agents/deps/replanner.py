@@ -1,0 +1,112 @@
+"""The base of planners that write a whole plan, pursue its goals and, where one fails, replan."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from textcraft_gym.agents.contract.agent import Message, Play, Request, Routine
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.goals import Goal
+from textcraft_gym.agents.deps.goal_planner import GoalPlanner
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import at_least
+
+REPLAN = 'Mend this: from what is held now, write a whole new plan for the task "{task}".'
+
+
+@dataclass
+class Progress:
+    """How far a plan got.
+
+    Attributes:
+        goals: The goals of the plan, by number.
+        reached: The numbers of the goals that were reached, in that order.
+        failed: The number of the goal that failed, and why; None if none did.
+    """
+
+    goals: dict[int, Goal]
+    reached: list[int] = field(default_factory=list)
+    failed: tuple[int, str] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there was a plan and all of it was reached."""
+        return bool(self.goals) and self.failed is None
+
+
+class Replanner(GoalPlanner):
+    """Plans whole and replans after a failure; a subclass says with which words, in ``replan``.
+
+    Args:
+        profile, prompts, selector, planner_tokens: As in ``GoalPlanner``.
+        rounds: Maximum number of re-plans; None for unlimited.
+
+    Raises:
+        ValueError: As ``GoalPlanner``, and if ``rounds`` is less than 0.
+    """
+
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        rounds: int | None,
+        selector: str = "fixed",
+        planner_tokens: int | None = None,
+    ) -> None:
+        super().__init__(profile, prompts, selector=selector, planner_tokens=planner_tokens)
+        if rounds is not None:
+            at_least("rounds", rounds, 0)
+        self.rounds = rounds
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        task, dialogue = yield from self.begin(play)
+        rng = random.Random(play.seed)
+        replans = 0
+        while True:
+            plan = yield from self.say(play, dialogue, task)
+            progress = yield from self.execute(play, plan, rng)
+            if progress.done:
+                return True
+            if replans == self.rounds:
+                return False
+            yield from self.replan(play, dialogue, task, progress)
+            replans += 1
+
+    def replan(
+        self, play: Play, dialogue: list[Message], task: str, progress: Progress
+    ) -> Generator[Request, Any, None]:
+        """Append to the dialogue what happened and the request for a new plan."""
+        raise NotImplementedError
+
+    def execute(self, play: Play, plan: str, rng: random.Random) -> Generator[Request, Any, Progress]:
+        """Pursue the goals of a plan, in the selector's order, up to the first that fails."""
+        progress = Progress(dict(enumerate(self.controller.goals(plan), 1)))
+        pending = dict(progress.goals)
+        while pending:
+            scene = yield from self.controller.look(play)
+            step, goal = self.select(play, pending, scene, rng.random())
+            del pending[step]
+            reason = yield from self.pursue(play, goal, scene)
+            if reason is not None:
+                progress.failed = step, reason
+                break
+            progress.reached.append(step)
+        return progress
+
+    def describe(self, play: Play, progress: Progress) -> Generator[Request, Any, str]:
+        """Return how far a plan got and what is held, in words."""
+        sentences = []
+        if progress.reached:
+            sentences.append(f"I succeeded on step {', '.join(map(str, progress.reached))}.")
+        if not progress.goals:
+            sentences.append("I found no step in that.")
+        if progress.failed:
+            step, reason = progress.failed
+            sentences.append(f'I failed on step {step} "{progress.goals[step].line}": {reason}')
+        scene = yield from self.controller.look(play)
+        return f"{' '.join(sentences)}\n{scene.inventory_text}"

@@ -1,0 +1,94 @@
+"""The numbers that agents play games with."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import pytest
+
+from textcraft_gym.agents.defaults import DEFAULTS, MAX_DEPTH, Settings, settings_for
+from textcraft_gym.agents.games import game_names, load_profile
+from textcraft_gym.agents.registry import AGENTS, make_agent, takes, why_not
+
+STEP = {  # turns, patience, max_tokens
+    "alfworld": (20, 5, 100),
+    "default": (20, 8, 150),
+    "minetechtree": (20, 8, 150),
+    "textcraft": (20, 8, 150),
+    "webshop": (15, 3, 100),
+}
+TASK = STEP | {
+    "alfworld": (60, 5, 100),
+    "default": (60, 8, 150),
+    "minetechtree": (60, 8, 150),
+    "textcraft": (60, 8, 150),
+    "webshop": (45, 3, 100),
+}
+PLANNER_TOKENS = {"alfworld": 400, "default": 800, "minetechtree": 800, "textcraft": 800, "webshop": 800}
+D_MAX = {"alfworld": 3, "default": 3, "minetechtree": 4, "textcraft": 4, "webshop": 3}
+MAX_STEPS = {"alfworld": 300, "default": None, "minetechtree": 1000, "textcraft": 1000, "webshop": 300}
+GOAL_PLANNERS = ("chain_of_thought", "code_as_policies", "deps", "progprompt", "zero_shot")
+
+
+@pytest.mark.parametrize("game", STEP)
+def test_defaults__are_those_of_the_papers(game: str):
+    for agent in ("adapt", "plan_and_execute"):
+        settings = settings_for(agent, game)
+        assert astuple(settings)[:3] == STEP[game]
+        assert settings.planner_tokens == PLANNER_TOKENS[game]
+    for agent in ("react", "reflexion", "try_again"):
+        assert astuple(settings_for(agent, game))[:3] == TASK[game]
+    for agent in ("adapt", "reflexion", "try_again"):
+        assert settings_for(agent, game).d_max == D_MAX[game]
+    for agent in GOAL_PLANNERS:
+        assert settings_for(agent, game).planner_tokens == PLANNER_TOKENS[game]
+    assert settings_for("inner_monologue", game).planner_tokens == 100
+    assert load_profile(game).max_steps == MAX_STEPS[game]
+
+
+def test_defaults__are_of_agents_and_games_that_there_are():
+    for agent, game in DEFAULTS:
+        assert agent in AGENTS
+        assert game in (*game_names(), "default")
+
+
+def test_defaults__are_what_agents_play_with():
+    for agent in {agent for agent, _ in DEFAULTS}:
+        for game in (*game_names(), "default"):
+            if not why_not(agent, game):
+                made = make_agent(agent, profile=game)
+                assert (made.settings, made.max_steps) == (settings_for(agent, game), load_profile(game).max_steps)
+
+
+def test_defaults__have_a_row_of_every_agent_that_takes_a_profile():
+    assert {agent for agent, game in DEFAULTS if game == "default"} == {
+        name for name in AGENTS if takes(name, "profile")
+    }
+
+
+def test_settings_for__puts_options_before_defaults():
+    settings = settings_for("adapt", "alfworld", turns=7, patience=None, d_max=2)
+    assert settings == Settings(turns=7, patience=5, max_tokens=100, planner_tokens=400, d_max=2)
+
+
+def test_settings_for__falls_back_on_the_agents_row_for_any_game():
+    assert settings_for("react", "chess") == settings_for("react", "default") == Settings(turns=60)
+    assert settings_for("my_agent", "textcraft") == Settings()
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "3"])
+@pytest.mark.parametrize("name", ["turns", "patience", "max_tokens", "planner_tokens", "d_max"])
+def test_settings__are_numbers_of_1_or_more(name: str, value: object):
+    with pytest.raises(ValueError, match=f"expected {name} of 1 or more, got {value!r}"):
+        settings_for("adapt", "textcraft", **{name: value})
+
+
+def test_settings__bound_the_depth():
+    assert settings_for("adapt", "textcraft", d_max=MAX_DEPTH).d_max == MAX_DEPTH
+    with pytest.raises(ValueError, match=r"expected d_max in 1\.\.20, got 21"):
+        settings_for("adapt", "textcraft", d_max=MAX_DEPTH + 1)
+
+
+def test_settings_for__takes_no_other_option():
+    with pytest.raises(TypeError, match="trun"):
+        settings_for("adapt", "textcraft", truns=3)
