@@ -29,7 +29,7 @@ def test_restore__of_another_game_of_the_same_name_raises():
     env.reset(seed=0)
     snapshot = env.snapshot()
     other = snapshot._replace(position=("another", *snapshot.position[1:]))
-    with pytest.raises(ValueError, match="another game of the name"):
+    with pytest.raises(ValueError, match="another game with the id"):
         env.restore(other)
     assert env.snapshot() == snapshot
 

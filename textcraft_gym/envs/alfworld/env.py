@@ -30,12 +30,12 @@ Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int,
 class ALFWorldEnv(TextEnv):
     """Do a task in a household of text: find things, clean, heat, cool, light and put them where they are asked for.
 
-    **Actions** (any string; what is none of these, or cannot be done now, answers ``Nothing happens.``): ``look``,
+    **Actions** (any string; other or impossible commands answer ``Nothing happens.``): ``look``,
     ``inventory``, ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``, ``move O to R`` (``put O in/on R``
     in the dialect ``put``), ``clean|heat|cool O with R``, ``use O``, ``slice O with O``, ``examine R``, ``examine O``.
-    Things are named with their number: ``fridge 1``.
+    Names include the number: ``fridge 1``.
 
-    **Observation**: text, byte for byte that of TextWorld's engine with the official grammar.
+    **Observation**: text, byte for byte as from TextWorld's engine with the official grammar.
 
     **Reward**: 1 for reaching the goal, else 0.
 
@@ -44,31 +44,32 @@ class ALFWorldEnv(TextEnv):
 
     **Info**: ``task`` (``<task>/<trial>``), ``task_type``, ``gamefile``, ``won`` (bool); after a command that did
     nothing ``invalid_reason``, one of ``reasons.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str)
-    if asked for. The plan is empty where no way leads to the goal any more: some official games let one pick up what
-    fits nowhere.
+    if asked for. The plan is empty when the goal can no longer be reached: in some official games one can pick up an
+    object that fits nowhere.
 
     **Reset options**: ``{"task": id}`` plays that task. Otherwise the seed draws one.
 
     Args:
         split: ``valid_seen`` (the default), ``valid_unseen``, ``train`` or ``all``; ``dev`` is ADaPT's, ten of each
             type of ``valid_seen``.
-        games: ``generated`` (the default, whatever the machine holds), ``official`` (in ``$ALFWORLD_DATA``, by default
-            ``~/.cache/alfworld``), or a folder of games. Which of them can be played is found out once and remembered
-            (see ``index``).
+        games: ``generated`` (the default), ``official`` (in ``$ALFWORLD_DATA``, by default
+            ``~/.cache/alfworld``), or a folder of games. Which of them are playable is checked once and cached (see
+            ``index``).
         task_types: Play only tasks of these types, or of this one.
-        receptacles: How many receptacles a generated household has, 8 to 60; by default as many as such rooms have.
-        distractors: How many objects it has besides those of the task, 0 to 100; by default about as many as ALFRED's.
-        hidden: How likely each object of the task begins in something closed, in per cent.
-        engine: ``native``, or ``textworld`` for the real one (extra ``[alfworld]``): the same spaces, info and text,
-            some ten thousand times slower.
-        dialect: ``move`` as the official engine says since version 0.4, ``put`` as it said before.
-        admissible: Whether info lists the commands that can be played.
-        expert: Whether info holds a short plan from here.
+        receptacles: Number of receptacles of a generated household, 8 to 60; by default as in ALFRED's rooms.
+        distractors: Number of objects that the task does not need, 0 to 100; by default about as in ALFRED.
+        hidden: Chance in per cent that each goal object starts in a closed receptacle.
+        engine: ``native``, or ``textworld`` for the official one (extra ``[alfworld]``): the same spaces, info and
+            text, about ten thousand times slower.
+        dialect: The command that puts something down: ``move`` as in ALFWorld since 0.4, or ``put`` as before.
+        admissible: Whether info lists the admissible commands.
+        expert: Whether info has a short plan to the goal.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        UnknownName: For a split, task, type or dialect that does not exist; it lists what does.
-        GameError: If the folder is none, or holds no game that can be played; it lists what is wrong with them.
+        UnknownName: For an unknown split, task, type, dialect or engine.
+        GameError: If there is no such folder of games.
+        ValueError: If there is no playable game of these types; the message says why games were skipped.
 
     **Ids**: ``ALFWorld-v0``.
 
@@ -102,31 +103,31 @@ class ALFWorldEnv(TextEnv):
         if engine not in ENGINES:
             raise UnknownName("engine", engine, ENGINES)
         if engine == "textworld" and dialect != "move":
-            raise ValueError("the real engine knows the dialect move only")
+            raise ValueError("expected dialect='move' with engine='textworld'")
         self.games = Games(games, split, Difficulty(receptacles, distractors, hidden))
         self.tasks = select(self.games.tasks, task_types)
         if not self.tasks:
-            wrong = "".join(f"\n{one}" for one in self.games.skipped)
-            raise ValueError(f"split {split!r} of {games} has no game of these types that can be played{wrong}")
+            skipped = "".join(f"\n{message}" for message in self.games.skipped)
+            raise ValueError(f"split {split!r} of {games} has no playable game of these types{skipped}")
         self.dialect: Dialect = dialect
         self._real = RealEngine() if engine == "textworld" else None
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of the split's games: runs with the same one play the same."""
+        """SHA-256 of the split's games: runs with equal fingerprints play the same games."""
         return self.games.fingerprint
 
     def explain(self, action: str, reason: str) -> str:
-        """Return what was missing for the last command, which did nothing for this ``invalid_reason``."""
+        """Explain why the last command did nothing, given its ``invalid_reason``."""
         return explain(self.game, self._state, action, reason)
 
     @property
     def vocabulary(self) -> str:
-        """A text with every word in it that the games say of their own accord."""
+        """A text with every word that an observation may contain."""
         return vocabulary()
 
     def close(self) -> None:
-        """Remove what the real engine needed."""
+        """Remove the files of the official engine."""
         if self._real:
             self._real.close()
 
@@ -136,7 +137,7 @@ class ALFWorldEnv(TextEnv):
         Raises:
             Unsupported: Always.
         """
-        raise self.unsupported("possible_commands", "each household has things of its own, by the ten thousand")
+        raise self.unsupported("possible_commands", "each household has its own objects, tens of thousands in all")
 
     def _find_task(self, name: Any) -> Task:
         return self.games.find(name)
@@ -174,7 +175,7 @@ class ALFWorldEnv(TextEnv):
 
     def _settings(self) -> Settings:
         if self._real:
-            raise self.unsupported("snapshot", "the real engine cannot go back; play with engine='native'")
+            raise self.unsupported("snapshot", "the official engine cannot go back; use engine='native'")
         return "ALFWorld", (("dialect", self.dialect),)
 
     def _position(self) -> Position:
@@ -186,7 +187,7 @@ class ALFWorldEnv(TextEnv):
         fingerprint, (location, held, contents, flags, won) = position
         game = task.game(self.dialect)
         if game.fingerprint != fingerprint:
-            raise ValueError(f"the snapshot is of another game of the name {task.id}")
+            raise ValueError(f"the snapshot is of another game with the id {task.id}")
         self._set_up(task, game)
-        places = tuple([game.place(number, content) for number, content in enumerate(contents)])
+        places = tuple([game.place(location_index, content) for location_index, content in enumerate(contents)])
         self._state = State(location, held, places, flags, won)

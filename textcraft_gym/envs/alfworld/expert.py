@@ -57,7 +57,7 @@ class Walk:
         """Go to a receptacle, and open it if its inside is needed."""
         if self.game.location_of[receptacle] != self.state.location:
             self.do(f"go to {self.game.receptacles[receptacle]}")
-        if inside and not self.stuck and _is_closed(self.game, self.state, receptacle):
+        if inside and not self.stuck and self.game.is_closed(self.state, receptacle):
             self.do(f"open {self.game.receptacles[receptacle]}")
 
     def fetch(self, obj: int) -> None:
@@ -100,7 +100,7 @@ def _walks(game: Game, state: State) -> Iterator[Walk]:
     targets = [receptacle for receptacle, rtype in enumerate(game.receptacle_type) if rtype == game.goal.target]
     needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
     for target in targets:
-        inside = _contents(game, state, target)
+        inside = game.contents(state, target)
         for chosen in combinations(objects, needed):
             walk = Walk(game, state)
             missing = [obj for obj in chosen if obj not in inside or game.goal.task_type in _TREATMENTS]
@@ -115,7 +115,7 @@ def _deliver(walk: Walk, obj: int, target: int) -> None:
     game = walk.game
     treatment = _TREATMENTS.get(game.goal.task_type)
     is_treated = treatment is None or walk.state.flags[obj] & treatment[1]
-    if is_treated and obj in _contents(game, walk.state, target):
+    if is_treated and obj in game.contents(walk.state, target):
         return
     walk.fetch(obj)
     if treatment and not is_treated:
@@ -148,24 +148,11 @@ def _walks_to_lamps(game: Game, state: State, objects: list[int]) -> Iterator[Wa
             yield walk
 
 
-def _contents(game: Game, state: State, receptacle: int) -> tuple[int, ...]:
-    location = game.location_of[receptacle]
-    return state.places[location].content.contents[game.here[location].index(receptacle)]
-
-
-def _is_closed(game: Game, state: State, receptacle: int) -> bool:
-    location = game.location_of[receptacle]
-    is_open = state.places[location].content.opened[game.here[location].index(receptacle)]
-    return receptacle in game.openable and not is_open
-
-
 def _find(game: Game, state: State, obj: int) -> int | None:
     """Return a receptacle that contains an object, rather one at the agent's location, then rather an open one."""
-    containing = [
-        receptacle for receptacle in range(len(game.receptacles)) if obj in _contents(game, state, receptacle)
-    ]
+    containing = [receptacle for receptacle in range(len(game.receptacles)) if obj in game.contents(state, receptacle)]
 
     def effort(receptacle: int) -> tuple[bool, bool]:
-        return game.location_of[receptacle] != state.location, _is_closed(game, state, receptacle)
+        return game.location_of[receptacle] != state.location, game.is_closed(state, receptacle)
 
     return min(containing, key=effort, default=None)

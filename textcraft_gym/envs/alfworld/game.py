@@ -165,6 +165,17 @@ class Game:
             place = self.places[key] = Place(location, content)
         return place
 
+    def contents(self, state: State, receptacle: int) -> tuple[int, ...]:
+        """Return the objects in a receptacle."""
+        location = self.location_of[receptacle]
+        return state.places[location].content.contents[self.here[location].index(receptacle)]
+
+    def is_closed(self, state: State, receptacle: int) -> bool:
+        """Return whether a receptacle can be opened now."""
+        location = self.location_of[receptacle]
+        is_open = state.places[location].content.opened[self.here[location].index(receptacle)]
+        return receptacle in self.openable and not is_open
+
     def common_commands(self, location: int) -> list[str]:
         """Return the sorted commands that can be played at a location whatever its state."""
         commands = self._common.get(location)

@@ -1,13 +1,13 @@
-"""What each command does, as the official domain has it.
+"""The effects of each command, as in the official domain.
 
-A game is played by ``apply``: from a state and a command to the next state and its answer. All that a command can do
-at a place depends on the place's state and on what is held, so it is worked out once for each and looked up after.
+``apply`` plays a game: it maps a state and a command to the next state and its answer. The effects of all commands at a
+place depend only on the place's state and the held object, so they are computed once for each pair and then looked up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from textcraft_gym.envs.alfworld import text
 from textcraft_gym.envs.alfworld.game import (
@@ -27,16 +27,18 @@ from textcraft_gym.envs.alfworld.game import (
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.turn import Turn
 
+T = TypeVar("T")
+
 KNIVES = ("KnifeType", "ButterKnifeType")
 
 
 class Move(NamedTuple):
-    """What a command does at a place.
+    """The effect of a command at a place.
 
     Attributes:
-        answer: What is said.
-        content: The place's state after it; None where it stays as it is.
-        held: What is held after it.
+        answer: The answer.
+        content: The state of the place afterwards; None if it does not change.
+        held: The held object afterwards.
         thing: The object whose flags it changes, or ``NOTHING``.
         sets, clears: Flags that it sets and clears.
     """
@@ -50,11 +52,11 @@ class Move(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """All that can be done at a place with something or nothing in hand.
+    """The effects of all commands at a place, given the held object.
 
     Attributes:
-        by_command: What each command does that acts on the place.
-        commands: Every admissible command, in order.
+        by_command: Effects of the commands that act on the place.
+        commands: All admissible commands, sorted.
     """
 
     by_command: dict[str, Move]
@@ -73,80 +75,83 @@ def apply(game: Game, state: State, command: str) -> Turn[State]:
     if receptacle is not None:
         location = game.location_of[receptacle]
         if location != state.location:
-            seen = _seen(game, state.places[location], receptacle)
+            seen = _describe(game, state.places[location], receptacle)
             after = State(location, state.held, state.places, state.flags, state.won)
             return _judged(game, after), f"You arrive at {game.receptacles[receptacle]}. {seen}", "", ""
-    answer = _said(game, state, command)
-    # Why nothing happened is found by parsing, which plays no part where something did.
+    answer = _passive_answer(game, state, command)
+    # The reason takes parsing, which is only worth its time where nothing happened.
     return state, answer, reason(game, state, command) if answer == text.NOTHING_HAPPENS else "", ""
 
 
 def _moved(game: Game, state: State, move: Move) -> State:
+    """Return the state after a move that changes it."""
     location, _, places, flags, won = state
     if move.content is not None:
         place = game.place(location, move.content)
         places = (*places[:location], place, *places[location + 1 :])
     if move.thing != NOTHING:
-        thing = move.thing
-        flags = (*flags[:thing], (flags[thing] | move.sets) & ~move.clears, *flags[thing + 1 :])
+        changed = (flags[move.thing] | move.sets) & ~move.clears
+        flags = _with(flags, move.thing, changed)
     return _judged(game, State(location, move.held, places, flags, won))
 
 
 def moves(game: Game, state: State) -> Moves:
-    """Return what can be done where the agent is with what it holds."""
-    place = state.places[state.location] if state.location != NOWHERE else _middle(game)
-    found = place.moves.get(state.held)
-    if found is None:
-        found = place.moves[state.held] = _work_out(game, place, state.held)
-    return found  # type: ignore[return-value]
+    """Return what can be done at the agent's location with the held object."""
+    place = state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
+    known = place.moves.get(state.held)
+    if known is None:
+        known = place.moves[state.held] = _compute_moves(game, place, state.held)
+    return known  # type: ignore[return-value]
 
 
 def opening(game: Game) -> str:
     """Return the text of a reset."""
-    # Only here the middle of the room shows its receptacles: the grammar lists those at the agent's location later.
+    # Only here does the middle of the room show receptacles: later, the grammar lists those at the agent's location.
     seen = text.around(game.receptacles) if game.first.location == NOWHERE else look(game, game.first)
     return text.opening(seen, game.task)
 
 
 def look(game: Game, state: State) -> str:
-    """Return what is seen."""
+    """Describe the agent's location."""
     if state.location == NOWHERE:
         return text.around([])
     content = state.places[state.location].content
     here = game.here[state.location]
-    floor = [game.objects[one] for one in content.lying for r in here if (one, r) in content.taken]
-    return text.facing([game.receptacles[r] for r in here], floor)
+    floor = [game.objects[obj] for obj in content.lying for receptacle in here if (obj, receptacle) in content.taken]
+    return text.facing([game.receptacles[receptacle] for receptacle in here], floor)
 
 
 def is_won(game: Game, state: State) -> bool:
     """Return whether the goal holds."""
     if game.goal.task_type == "look_at_obj_in_light":
-        return (
-            state.held in game.wanted
-            and state.location != NOWHERE
-            and any(
-                one in game.lamps and bool(state.flags[one] & TOGGLED)
-                for inside in state.places[state.location].content.contents
-                for one in inside
-            )
-        )
+        return state.held in game.wanted and _is_by_a_lit_lamp(game, state)
     needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
-    for location, number in game.targets:
-        inside = state.places[location].content.contents[number]
-        done = [one for one in inside if one in game.wanted and state.flags[one] & game.required == game.required]
+    for location, position in game.targets:
+        inside = state.places[location].content.contents[position]
+        done = [obj for obj in inside if obj in game.wanted and state.flags[obj] & game.required == game.required]
         if len(done) >= needed:
             return True
     return False
 
 
+def _is_by_a_lit_lamp(game: Game, state: State) -> bool:
+    if state.location == NOWHERE:
+        return False
+    return any(
+        obj in game.lamps and state.flags[obj] & TOGGLED
+        for inside in state.places[state.location].content.contents
+        for obj in inside
+    )
+
+
 def _judged(game: Game, state: State) -> State:
-    """Return a state in which it is noted whether the goal holds."""
+    """Return a state with its ``won`` brought up to date."""
     won = is_won(game, state)
     return state if won == state.won else state._replace(won=won)
 
 
-def _said(game: Game, state: State, command: str) -> str:
-    """Answer what changes nothing."""
+def _passive_answer(game: Game, state: State, command: str) -> str:
+    """Answer a command that changes nothing."""
     if command == "look":
         return look(game, state)
     if command == "inventory":
@@ -154,42 +159,41 @@ def _said(game: Game, state: State, command: str) -> str:
     if command == "help":
         return game.help
     if state.held != NOTHING and command == f"examine {game.objects[state.held]}":
-        return _examined(game, state, state.held)
+        return _examine(game, state, state.held)
     return text.NOTHING_HAPPENS
 
 
-def _examined(game: Game, state: State, one: int) -> str:
-    flags = state.flags[one]
-    inner = game.inner.get(one)
+def _examine(game: Game, state: State, obj: int) -> str:
+    flags = state.flags[obj]
+    inner = game.inner.get(obj)
     return text.thing(
-        game.objects[one],
+        game.objects[obj],
         inner=None if inner is None else [game.objects[inside] for inside in inner],
         clean=bool(flags & CLEAN),
         hot=bool(flags & HOT),
         cool=bool(flags & COOL),
         sliced=bool(flags & SLICED),
-        sliceable=one in game.sliceable,
-        toggled=bool(flags & TOGGLED) and one in game.toggleable,
+        sliceable=obj in game.sliceable,
+        toggled=bool(flags & TOGGLED) and obj in game.toggleable,
     )
 
 
-def _seen(game: Game, place: Place, receptacle: int) -> str:
-    """Return what is seen in or on a receptacle of a place."""
-    said = place.seen.get(receptacle)
-    if said is None:
-        number = game.here[place.location].index(receptacle)
-        contents = [game.objects[one] for one in place.content.contents[number]]
-        opened = place.content.opened[number]
-        said = text.receptacle(game.receptacles[receptacle], receptacle in game.openable, opened, contents)
-        place.seen[receptacle] = said
-    return said
+def _describe(game: Game, place: Place, receptacle: int) -> str:
+    """Describe a receptacle of a place."""
+    description = place.seen.get(receptacle)
+    if description is None:
+        position = game.here[place.location].index(receptacle)
+        contents = [game.objects[obj] for obj in place.content.contents[position]]
+        opened = place.content.opened[position]
+        description = text.receptacle(game.receptacles[receptacle], receptacle in game.openable, opened, contents)
+        place.seen[receptacle] = description
+    return description
 
 
-def _middle(game: Game) -> Place:
-    return game.place(NOWHERE, Content((), (), (), ()))
+_MIDDLE = Content((), (), (), ())
 
 
-def _work_out(game: Game, place: Place, held: int) -> Moves:
+def _compute_moves(game: Game, place: Place, held: int) -> Moves:
     by_command = dict(_moves(game, place, held)) if place.location != NOWHERE else {}
     examine = {f"examine {game.objects[held]}"} if held != NOTHING else set()
     commands = sorted([*game.common_commands(place.location), *(examine | by_command.keys())])
@@ -197,71 +201,89 @@ def _work_out(game: Game, place: Place, held: int) -> Moves:
 
 
 def _moves(game: Game, place: Place, held: int) -> Iterator[tuple[str, Move]]:
-    """Yield each command that acts on a place, with what it does."""
-    content = place.content
-    for number, r in enumerate(game.here[place.location]):
-        name, inside, opened = game.receptacles[r], content.contents[number], content.opened[number]
-        accessible = opened or r not in game.openable
-        yield f"examine {name}", Move(_seen(game, place, r), None, held)
-        if r in game.openable:
-            after = content._replace(opened=_with(content.opened, number, not opened))
-            changed = game.place(place.location, after)
-            answer = f"You close the {name}." if opened else f"You open the {name}. {_seen(game, changed, r)}"
-            yield f"{'close' if opened else 'open'} {name}", Move(answer, after, held)
-        for one in inside:
-            thing = game.objects[one]
-            if accessible and held == NOTHING and one in game.pickupable:
-                yield (
-                    f"take {thing} from {name}",
-                    Move(f"You pick up the {thing} from the {name}.", _taken(content, number, r, one), one),
-                )
-            if one in game.toggleable:
-                yield f"use {thing}", Move(f"You turn on the {thing}.", None, held, one, TOGGLED)
+    """Yield each command that acts on a place, with its effect."""
+    for position, receptacle in enumerate(game.here[place.location]):
+        yield f"examine {game.receptacles[receptacle]}", Move(_describe(game, place, receptacle), None, held)
+        if receptacle in game.openable:
+            yield _open_or_close(game, place, held, position)
+        yield from _moves_of_contents(game, place, held, position)
         if held != NOTHING:
-            yield from _with_hand(game, place, held, number, r, accessible)
+            yield from _moves_of_held(game, place, held, position)
     if held != NOTHING and game.object_type[held] in KNIVES:
-        for one in content.lying:
-            if one in game.sliceable:
-                thing, knife = game.objects[one], game.objects[held]
-                answer = f"You sliced the {thing} with the {knife}."
-                yield f"slice {thing} with {knife}", Move(answer, None, held, one, SLICED)
+        yield from _slicing(game, place, held)
 
 
-def _with_hand(
-    game: Game, place: Place, held: int, number: int, r: int, accessible: bool
-) -> Iterator[tuple[str, Move]]:
-    """Yield what can be done to a receptacle with something in hand."""
-    thing, name, kind = game.objects[held], game.receptacles[r], game.receptacle_type[r]
-    if accessible and (kind, game.object_type[held]) in game.fits:
-        put = _put(place.content, number, r, held)
-        yield game.put.format(o=thing, r=name), Move(game.put_answer.format(o=thing, r=name), put, NOTHING)
-    if kind in SINKS and held in game.cleanable:
+def _open_or_close(game: Game, place: Place, held: int, position: int) -> tuple[str, Move]:
+    receptacle = game.here[place.location][position]
+    name, opened = game.receptacles[receptacle], place.content.opened[position]
+    content = place.content._replace(opened=_with(place.content.opened, position, not opened))
+    if opened:
+        return f"close {name}", Move(f"You close the {name}.", content, held)
+    description = _describe(game, game.place(place.location, content), receptacle)
+    return f"open {name}", Move(f"You open the {name}. {description}", content, held)
+
+
+def _moves_of_contents(game: Game, place: Place, held: int, position: int) -> Iterator[tuple[str, Move]]:
+    """Yield what can be done with the objects in a receptacle."""
+    receptacle = game.here[place.location][position]
+    name, content = game.receptacles[receptacle], place.content
+    is_accessible = content.opened[position] or receptacle not in game.openable
+    for obj in content.contents[position]:
+        thing = game.objects[obj]
+        if is_accessible and held == NOTHING and obj in game.pickupable:
+            answer = f"You pick up the {thing} from the {name}."
+            yield f"take {thing} from {name}", Move(answer, _taken(content, position, receptacle, obj), obj)
+        if obj in game.toggleable:
+            yield f"use {thing}", Move(f"You turn on the {thing}.", None, held, obj, TOGGLED)
+
+
+def _moves_of_held(game: Game, place: Place, held: int, position: int) -> Iterator[tuple[str, Move]]:
+    """Yield what can be done with the held object at a receptacle."""
+    receptacle = game.here[place.location][position]
+    thing, name, rtype = game.objects[held], game.receptacles[receptacle], game.receptacle_type[receptacle]
+    is_accessible = place.content.opened[position] or receptacle not in game.openable
+    if is_accessible and (rtype, game.object_type[held]) in game.fits:
+        content = _put(place.content, position, receptacle, held)
+        yield game.put.format(o=thing, r=name), Move(game.put_answer.format(o=thing, r=name), content, NOTHING)
+    if rtype in SINKS and held in game.cleanable:
         yield f"clean {thing} with {name}", Move(f"You clean the {thing} using the {name}.", None, held, held, CLEAN)
-    if kind == "MicrowaveType" and held in game.heatable:
+    if rtype == "MicrowaveType" and held in game.heatable:
         answer = f"You heat the {thing} using the {name}."
         yield f"heat {thing} with {name}", Move(answer, None, held, held, HOT, COOL)
-    if kind == "FridgeType" and held in game.coolable:
+    if rtype == "FridgeType" and held in game.coolable:
         answer = f"You cool the {thing} using the {name}."
         yield f"cool {thing} with {name}", Move(answer, None, held, held, COOL, HOT)
 
 
-def _taken(content: Content, number: int, r: int, one: int) -> Content:
+def _slicing(game: Game, place: Place, held: int) -> Iterator[tuple[str, Move]]:
+    """Yield what the held knife can slice."""
+    knife = game.objects[held]
+    for obj in place.content.lying:
+        if obj in game.sliceable:
+            thing = game.objects[obj]
+            answer = f"You sliced the {thing} with the {knife}."
+            yield f"slice {thing} with {knife}", Move(answer, None, held, obj, SLICED)
+
+
+def _taken(content: Content, position: int, receptacle: int, obj: int) -> Content:
+    remaining = tuple(other for other in content.contents[position] if other != obj)
     return Content(
         content.opened,
-        _with(content.contents, number, tuple(other for other in content.contents[number] if other != one)),
-        tuple(other for other in content.lying if other != one),
-        tuple(sorted({*content.taken, (one, r)})),
+        _with(content.contents, position, remaining),
+        tuple(other for other in content.lying if other != obj),
+        tuple(sorted({*content.taken, (obj, receptacle)})),
     )
 
 
-def _put(content: Content, number: int, r: int, one: int) -> Content:
+def _put(content: Content, position: int, receptacle: int, obj: int) -> Content:
     return Content(
         content.opened,
-        _with(content.contents, number, tuple(sorted({*content.contents[number], one}))),
-        tuple(sorted({*content.lying, one})),
-        tuple(mark for mark in content.taken if mark != (one, r)),
+        _with(content.contents, position, tuple(sorted({*content.contents[position], obj}))),
+        tuple(sorted({*content.lying, obj})),
+        tuple(pair for pair in content.taken if pair != (obj, receptacle)),
     )
 
 
-def _with(values: tuple, number: int, value: object) -> tuple:  # type: ignore[type-arg]
-    return (*values[:number], value, *values[number + 1 :])
+def _with(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """Return a tuple with one item replaced."""
+    return (*values[:index], value, *values[index + 1 :])

@@ -38,20 +38,20 @@ def _subgoal(plan: Sequence[str]) -> str:
 def _thought(goal: Goal, action: str, subgoal: str, has_taken: bool) -> str:
     """Return the thought before an action that leads to a subgoal, or is one."""
     here = f"so I go to {action.removeprefix(_GO)}" if action.startswith(_GO) else "and it is here"
-    form, named = read(subgoal) or ("", {})
+    form, arguments = read(subgoal) or ("", {})
     if form == "take":
-        kind = _kind(named["o"])
+        kind = _kind(arguments["object"])
         looked_for = f"another {kind}" if has_taken else _a(kind)
-        return f"I look for {looked_for}. One may be in or on {named['r']}, {here}."
+        return f"I look for {looked_for}. One may be in or on {arguments['receptacle']}, {here}."
     if form == "treat":
-        return f"I hold {named['o']}, which I can {named['verb']} with {named['r']}, {here}."
+        return f"I hold {arguments['object']}, which I can {arguments['verb']} with {arguments['receptacle']}, {here}."
     if form == "put":
-        obj, receptacle = named.get("o") or named["o2"], named["r"]
+        obj, receptacle = arguments["object"], arguments["receptacle"]
         is_target = _kind(receptacle) == _lowered(goal.target)
         why = f"belongs in or on {receptacle}" if is_target else f"must leave my hand, for which {receptacle} is good"
         return f"I hold {obj}, which {why}, {here}."
     if form == "use":
-        return f"I hold what is to be looked at. Now I need the light of {named['o']}, {here}."
+        return f"I hold what is to be looked at. Now I need the light of {arguments['object']}, {here}."
     return ""
 
 

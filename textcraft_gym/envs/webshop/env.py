@@ -24,58 +24,57 @@ from textcraft_gym.errors import UnknownName
 class WebShopLiteEnv(TextEnv):
     """Buy what an instruction asks for, in a shop of a thousand products or more, by searching and clicking.
 
-    **Actions** (any string; what is none of these, or is not on the page, changes nothing):
+    **Actions** (any string; others, and clicks on what is not on the page, change nothing):
 
-    - ``search[words]``: see the products that the words find, from any page.
-    - ``click[what]``: click a button, a product's number (``click[b0abc12345]``) or the value of an option, in any case
-      of letters. ``< Prev`` and ``Next >`` turn pages; ``< Prev`` of a product leads back to the results and forgets
+    - ``search[words]``: search for products, from any page.
+    - ``click[what]``: click a button, a product's ASIN (``click[b0abc12345]``) or an option value, in upper or lower
+      case. ``< Prev`` and ``Next >`` turn pages; ``< Prev`` of a product leads back to the results and forgets
       its options, ``Back to Search`` forgets everything, ``Buy Now`` buys.
 
     **Observation**: text, the page in one of three formats, byte for byte those of the papers on the same data.
 
     - ``react``: as ReAct, Reflexion and ADaPT read it, the instruction on the first page only. Three products a page.
-      A click on an option answers ``You have clicked v.``, what does nothing ``Invalid action!``, and the purchase
+      A click on an option answers ``You have clicked v.``, an invalid action ``Invalid action!``, and the purchase
       ``Your score (min 0.0, max 1.0): r``.
     - ``text``: the texts of the page on one line, separated by `` [SEP] ``, as WebShop's baselines read it.
     - ``text_rich``: a line each, with ``[button]`` and ``[clicked button]`` marks.
 
-    **Reward**: 0 until the purchase. That earns 0 to 1: how many of the attributes, the options and the bound on the
-    price are met, times how much it is the kind of thing that was asked for (see ``reward.py``).
+    **Reward**: 0 until the purchase, then 0 to 1: the fraction of wanted attributes, options and price bound that it
+    meets, times how far it is the wanted type of product (see ``reward.py``).
 
     **Episode end**: terminates with ``click[buy now]``, and a step after that raises ``gymnasium.error.ResetNeeded``.
     Registered with a limit of 100 steps.
 
     **Info**: ``task`` (goal number and ASIN), ``won`` (bool: whether the score is 1, which the papers call success);
-    after the purchase ``score`` and its parts ``r_type``, ``r_att``, ``r_option`` and ``r_price``, None where nothing
-    of the kind was asked for; after an action that did nothing ``invalid_reason``, one of ``rules.REASONS``;
-    ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty where no purchase that
-    the expert knows earns 1.
+    after the purchase ``score`` and its parts ``r_type``, ``r_att``, ``r_option`` and ``r_price``, None where none
+    was wanted; after an action that did nothing ``invalid_reason``, one of ``rules.REASONS``;
+    ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty if the expert knows no
+    purchase with a reward of 1.
 
-    **Reset options**: ``{"task": "17-B0ABC12345"}`` plays that task, of whichever split. Otherwise the seed draws
-    one of the split: human goals evenly, synthetic ones the more often the rarer their attributes are, as in the
-    original.
+    **Reset options**: ``{"task": "17-B0ABC12345"}`` plays that task, which may be of any split. Otherwise the
+    seed draws one of the split: human goals uniformly, synthetic ones by weights that favour rare attributes, as in
+    the original.
 
     Args:
         split: ``dev`` (goals 500 to 1499), ``test`` (0 to 499), ``train`` (the rest) or ``all``; ``adapt_test`` and
             ``adapt_dev`` are ADaPT's parts of test, goals 0 to 99 and 100 to 139. The default is dev, so that test is
-            only seen when asked for.
-        data: ``generated`` (the default), or a folder or file of products of the original's data.
-        mode: ``react`` (the default, since the prompts of reference agents are written in it), ``text`` or
-            ``text_rich``.
-        products_per_page: How many products a page of results has, 1 to 50; by default 3 in the mode ``react``, as in
+            used only on purpose.
+        data: ``generated`` (the default), or a folder or product file of the original's data.
+        mode: ``react`` (the default, as in the prompts of the reference agents), ``text`` or ``text_rich``.
+        products_per_page: Number of products on a page of results, 1 to 50; by default 3 in the mode ``react``, as in
             ReAct, else 10.
-        show_attrs: Whether a product has a page of its attributes, by which it is judged.
-        admissible: Whether info lists the actions that do something now; of searches only that for the instruction.
-        expert: Whether info holds a shortest plan from here.
-        nouns: Finds the nouns of a title, by which kinds of things are told apart. The default takes every word but
-            function words and numbers; the original asks a tagger.
-        goals: ``human`` as people wrote them, or ``synthetic`` ones for every choice of options.
+        show_attrs: Whether a product has a page of its attributes, which the reward counts.
+        admissible: Whether info lists the admissible actions; of searches only that for the instruction.
+        expert: Whether info has a shortest plan.
+        nouns: Returns the nouns of a title, which the reward compares to tell types of product apart. The default takes
+            every word but function words and numbers; the original uses a part-of-speech tagger.
+        goals: ``human`` for those written by people, or ``synthetic`` for one of each combination of options.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        UnknownName: For a split, task, mode or kind of goals that does not exist; it lists what does.
-        ValueError: For a number of products a page that is out of bounds, or a split without goals.
-        ShopDataError: For data that cannot be read.
+        UnknownName: For an unknown split, task, mode or kind of goals.
+        ValueError: If ``products_per_page`` is out of bounds, or the split has no goals.
+        ShopDataError: If the data cannot be read.
 
     **Ids**: ``WebShopLite-v0``.
 
@@ -111,12 +110,12 @@ class WebShopLiteEnv(TextEnv):
         if not self.market.catalogue.split(split):
             count = len(self.market.catalogue.split("all"))
             raise ValueError(
-                f"split {split!r} of {data} has no goal: there are {count}, of which test are the first 500"
+                f"split {split!r} of {data} has no goal: there are {count} goals, of which the first 500 are test"
             )
         self.mode: Mode = mode
         self._state: State = START
 
-    # Not made in __init__, since a large catalogue has a hundred thousand goals.
+    # Not built in __init__, since a large catalogue has a hundred thousand goals.
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
         """The tasks of the split."""
@@ -124,16 +123,16 @@ class WebShopLiteEnv(TextEnv):
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of products and goals: runs with the same one play the same."""
+        """SHA-256 of products and goals: runs with equal fingerprints play the same shop."""
         return self.market.catalogue.fingerprint
 
     def explain(self, action: str, reason: str) -> str:
-        """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
+        """Explain why the last action did nothing, given its ``invalid_reason``."""
         return explain(self.market, self._state, action, reason)
 
     @property
     def vocabulary(self) -> str:
-        """A text with every word in it that the shop's pages and instructions say."""
+        """A text with every word that an observation may contain."""
         return vocabulary(self.market.catalogue)
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
@@ -171,7 +170,7 @@ class WebShopLiteEnv(TextEnv):
         return info
 
     def _inform(self, info: dict[str, Any]) -> None:
-        """Add what the caller of ``gym.make`` asked for."""
+        """Add the admissible commands and the expert's plan, if they were asked for."""
         if self.admissible:
             info["admissible_commands"] = admissible_commands(self.market, self._state, self.goal.instruction)
         if self._expert:

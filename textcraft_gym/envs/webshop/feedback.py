@@ -1,4 +1,4 @@
-"""What was missing, in words, when an action did nothing: made from what the customer can see."""
+"""Explains in words why an action did nothing, from what the customer can see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ECHOED = 200
 
 
 def explain(shop: Shop, state: State, action: str, reason: str) -> str:
-    """Return what was missing for an action that did nothing, for a code of ``rules.REASONS``."""
+    """Explain why an action did nothing, given the code of ``rules.REASONS``."""
     if reason == NOTHING_TYPED:
         return "A search needs words: search[words]."
     if reason == NOT_ON_PAGE:

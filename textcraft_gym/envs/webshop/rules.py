@@ -1,4 +1,4 @@
-"""The rule book: what each page can be clicked for, and where an action leads."""
+"""The rules: what can be clicked on each page, and where an action leads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class World(NamedTuple):
 
     Attributes:
         shop: The shop.
-        goal: What the customer wants.
+        goal: The customer's goal.
         mode: The format of the pages.
     """
 
@@ -37,13 +37,13 @@ class World(NamedTuple):
 
 
 def apply(world: World, state: State, action: str) -> Turn[State]:
-    """Play an action. Any string will do; one that is none, or leads nowhere from here, changes nothing."""
+    """Play an action, which may be any string; an invalid one changes nothing."""
     move = navigate(world.shop, state, action)
     return move.state, read(world, move), move.reason, ""
 
 
 def read(world: World, move: Transition) -> str:
-    """Return what the customer reads after a move."""
+    """Return the observation after a move."""
     state, score = move.state, 0.0
     if state.page == "done":
         score = world.shop.judge(world.goal, state.asin, dict(state.chosen)).score
@@ -63,7 +63,7 @@ def navigate(shop: Shop, state: State, action: str) -> Transition:
 def clickables(shop: Shop, state: State) -> tuple[str, ...]:
     """Return what can be clicked, in the order of the original.
 
-    The search button of the index is one, though clicking it does nothing: words are typed by ``search[words]``.
+    The search button of the index page is included, though clicking it does nothing without ``search[words]``.
     """
     if state.page == "index":
         return (TYPE_FIRST,)
@@ -76,9 +76,9 @@ def clickables(shop: Shop, state: State) -> tuple[str, ...]:
 
 
 def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]:
-    """Return every action that does something, of searches only that for the instruction.
+    """Return every action that does something; of searches, only that for the instruction.
 
-    An option value with an opening bracket in it is seen but cannot be clicked, since the action is read otherwise.
+    An option value with an opening bracket is shown but cannot be clicked, since the bracket changes how it is parsed.
     """
     if state.page == "done":
         return []
@@ -112,7 +112,7 @@ def _from_results(shop: Shop, state: State, what: str) -> Transition | None:
 
 
 def _from_item(shop: Shop, state: State, what: str) -> Transition | None:
-    """A value that reads like a button is the button, as in the original."""
+    """Follow a click on a product's page; a value named like a button is the button, as in the original."""
     if what == BUY:
         return Transition(state._replace(page="done"))
     if what in shop.sub_pages:

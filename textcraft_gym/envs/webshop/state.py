@@ -42,12 +42,12 @@ START = State()
 
 
 class Transition(NamedTuple):
-    """What an action led to, before it is put in words.
+    """The result of an action, without the text of the page.
 
     Attributes:
-        state: Where the customer is now.
-        reason: Why nothing happened, a code of ``rules.REASONS``; empty where something did.
-        chosen: The option value that was clicked; empty where none was.
+        state: The next state.
+        reason: Why the action did nothing, a code of ``rules.REASONS``; empty if it did something.
+        chosen: The option value that was clicked; empty if none was.
     """
 
     state: State

@@ -1,4 +1,4 @@
-"""Every word that a shop says, for learners with a vocabulary."""
+"""Every word that an observation may contain, for agents that read tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textcraft_gym.envs.webshop.state import START, Shop
 
 @lru_cache(maxsize=2)
 def vocabulary(catalogue: Catalogue) -> str:
-    """Return a text that has every word of the pages, the answers and the instructions in it, in all modes."""
+    """Return a text with every word of pages, answers and instructions in all modes."""
     shop = Shop(catalogue, show_attrs=True)
     asin = next(iter(catalogue.products))
     results = START._replace(page="results", results=(asin,), number=2)
@@ -28,9 +28,9 @@ def vocabulary(catalogue: Catalogue) -> str:
 
 
 def _printed(product: Product) -> Iterator[str]:
-    """Yield all texts that the pages of a product show."""
+    """Yield all texts on the pages of a product."""
     yield from (product.asin, product.title, product.price_tag, product.description, *product.bullets)
     yield from (product.category, product.query, product.product_category, *product.attributes)
     for name, values in product.options.items():
-        # The last page writes what was chosen as JSON, which escapes accents.
+        # The last page shows the chosen values as JSON, which escapes accents.
         yield from (name, *values, json.dumps([name, *values]))
