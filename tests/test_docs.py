@@ -1,7 +1,8 @@
-"""What README and CONTRIBUTING tell a reader to write does what they say."""
+"""The code in README and CONTRIBUTING runs and does as the text says."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -30,27 +31,77 @@ def blocks(file: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_readme__its_code_plays_as_it_says(capsys: pytest.CaptureFixture[str]):
+def run_block(heading: str, folder: Path, number: int = 0) -> str:
+    """Run one block of a section of the README alone, as a script in an empty folder, and return what it prints."""
+    section = (
+        (ROOT / "README.md").read_text(encoding="utf-8").split(f"# {heading}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    )
+    script = folder / "block.py"
+    script.write_text(re.findall(r"```python\n(.*?)```", section, re.DOTALL)[number], encoding="utf-8")
+    command = [sys.executable, "-W", "error", str(script)]
+    result = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
+    return result.stdout
+
+
+def test_readme__quick_start_wins(tmp_path: Path):
+    output = run_block("Quick start", tmp_path)
+    assert "Goal: craft beehive." in output
+    assert "Crafted 1 minecraft:beehive" in output
+
+
+def test_readme__household_is_played(tmp_path: Path):
+    output = run_block("ALFWorld", tmp_path)
+    assert "Your task is to: heat some apple and put it in sidetable.\n" in output
+    assert "You move the apple 1 to the sidetable 1.\n" in output
+
+
+def test_readme__product_is_bought(tmp_path: Path):
+    last = "You have clicked tessik pad 11 pro.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n"
+    assert run_block("WebShop", tmp_path).endswith(last)
+
+
+def test_readme__tagger_finds_nouns(tmp_path: Path):
+    assert run_block("WebShop", tmp_path, 1) == ""
     names: dict[str, Any] = {}
-    for block in blocks("README.md"):
-        exec(block, names)
-    shown = capsys.readouterr().out
-    assert "Goal: craft beehive." in shown
-    assert "Crafted 1 minecraft:beehive" in shown
-    assert "False 0.0 5\n" in shown
-    assert "True True 3 {'executor': " in shown
-    assert sorted(map(int, re.findall(r"^(\d+) (?:True|False) {", shown, re.MULTILINE))) == list(range(16))
-    assert "Your task is to: heat some apple and put it in sidetable.\n" in shown
-    assert "You move the apple 1 to the sidetable 1.\n" in shown
-    assert shown.endswith("You have clicked tessik pad 11 pro.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n")
+    exec((tmp_path / "block.py").read_text(encoding="utf-8"), names)
     nouns = names["Tagger"](lambda title: [Tagged(word, "NOUN" if word[0] == "C" else "ADP") for word in title.split()])
     assert nouns("Case for Cats") == nouns("Case for Cats") == ["case", "cats"]
     shop = gym.make("WebShopLite-v0", nouns=nouns)
     task = shop.get_wrapper_attr("tasks")[0]
     assert textcraft_gym.run_episode(shop, NaiveBuyerAgent(), task=task.id, seed=0).steps == 3
-    assert task.goal.product.title in nouns.found
-    assert "Goal: obtain 1 oak boat, 1 chest.\nCould not mine cobblestone: requires wooden pickaxe\n" in shown
-    assert 0 < int(shown.partition("requires wooden pickaxe\n")[2].partition("\n")[0]) < 2500
+    assert task.goal.product.title in nouns.cache
+
+
+def test_readme__tech_tree_is_played(tmp_path: Path):
+    output = run_block("Tech tree", tmp_path)
+    refusal = "Goal: obtain 1 oak boat, 1 chest.\nCould not mine cobblestone: requires wooden pickaxe\n"
+    assert refusal in output
+    assert 0 < int(output.partition(refusal)[2].partition("\n")[0]) < 2500
+
+
+def test_readme__agents_play(tmp_path: Path):
+    function, adapt = run_block("Agents", tmp_path).splitlines()
+    assert function == "False 0.0 5"
+    assert adapt.startswith("True True 3 {'executor': ")
+
+
+def test_readme__own_agent_plays_every_seed(tmp_path: Path):
+    lines = run_block("Agents", tmp_path, 1).splitlines()
+    assert sorted(int(re.match(r"(\d+) (?:True|False) {", line)[1]) for line in lines) == list(range(16))
+
+
+def test_readme__rollouts_yield_every_seed(tmp_path: Path):
+    lines = run_block("Evaluation", tmp_path).splitlines()
+    assert sorted(line.split()[:2] for line in lines) == [["minecraft:beehive", str(seed)] for seed in range(4)]
+
+
+def test_readme__has_a_test_for_every_block():
+    tested = [("Quick start", 1), ("ALFWorld", 1), ("WebShop", 2), ("Tech tree", 1), ("Agents", 2), ("Evaluation", 1)]
+    assert len(blocks("README.md")) == sum(count for _, count in tested)
 
 
 def test_contributing__its_agent_plays():
