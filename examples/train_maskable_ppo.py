@@ -75,7 +75,8 @@ commands. Every seed is trained for the same number of steps, regardless of the 
 {table}
 Training steps: {steps} per seed. {times}
 [learning.csv](learning.csv) has every measurement. `make learn` reproduces these files; digits may differ between
-machines and versions of PyTorch. """
+machines and versions of PyTorch.
+"""
 
 
 class Point(NamedTuple):
