@@ -44,29 +44,29 @@ SPAN = 99
 
 TEXT = """# MineTechTree-v0: DEPS's selectors, with the plans of a simulated model
 
-Numbers with plans of the **simulated model**, not of a language model: see [README.md](README.md).
+Results with plans of the **simulated model**, not of a language model: see [README.md](README.md).
 
-Several tasks of `core71` at once, {episodes} draws each, within so many ticks: two, three or four that take things
-which lie apart (`parallel_goals.py` lists them), and as many of any. The plans are whole (span {span}), and the skill
-goes to the nearest trees where any wood will do, so that the selectors differ in the order of goals alone. Of the
-goals that can be pursued, *fixed* takes the first of the plan, *random* any, *learned* what it expects to be reached
-soonest, from what goals took on other seeds ([learn_horizons.py](../../examples/learn_horizons.py)), and *oracle*
-what is reached soonest, which the environment tells it. No selector looks further ahead than that, the oracle
-neither: it does not plan a round trip. [selectors.csv](selectors.csv) has every number.
+Two, three or four tasks of `core71` at once, {episodes} draws each, under several tick limits. In *apart* the tasks
+need resources at different places (listed in `parallel_goals.py`); in *any* they are drawn from all tasks. Plans are
+complete (span {span}), and the controller goes to the nearest trees where any wood will do, so that the selectors
+differ only in the order of goals. Among the goals whose preconditions are met, *fixed* picks the first of the plan,
+*random* a random one, *learned* the one with the shortest expected time, fitted on other seeds
+([learn_horizons.py](../../examples/learn_horizons.py)), and *oracle* the one with the shortest true time, given by
+the environment. All selectors are greedy, the oracle too: none plans a round trip. [selectors.csv](selectors.csv) has
+all numbers.
 
-To know when reading: the order matters where goals lie apart, and the more of them there are the more. Of any tasks
-most lie on one way, from wood over stone to iron, which must be gone in its order; there the order of the rest gains
-little.
+Notes: the order matters where goals are far apart, and more so with more goals. Arbitrary tasks mostly share one path
+with a forced order, from wood through stone to iron, which leaves the selectors little to gain.
 
 ![Success over time](selectors.svg)
 
-## Tasks won (%) that lie apart, by ticks
+## Tasks won (%), *apart*, by tick limit
 
 {apart}
-## Tasks won (%) of any, by ticks
+## Tasks won (%), *any*, by tick limit
 
 {any}
-## Ticks that a win takes, in the mean
+## Mean ticks of a win
 
 {ticks}"""
 

@@ -41,21 +41,21 @@ PLANNERS = (
 
 TEXT = """# MineTechTree-v0: DEPS and other planners with a simulated model
 
-Numbers of the **simulated model**, not of a language model: see [README.md](README.md).
+Results of the **simulated model**, not of a language model: see [README.md](README.md).
 
-The 71 tasks of `core71`, seed 0, spans from {first} to {last}. *Rounds* is how often a new plan may follow one that
-failed; an episode may ask {max_calls} questions, so that rounds without a limit come to an end where nothing new is
-planned. [planners.csv](planners.csv) has every number by group of tasks.
+The 71 tasks of `core71`, seed 0, spans from {first} to {last}. *Rounds* is the maximum number of re-plans; an episode
+is limited to {max_calls} model calls, which ends unlimited rounds where the plans stay the same.
+[planners.csv](planners.csv) has all numbers by task group.
 
-To know when reading: the model plans as fully as its span allows, so that with one plan all planners do much the same.
-Of a failure it takes in which step failed, and divides that in its next plan; neither the reason that the game gives
-nor its own explanation changes what it plans, so that zero-shot planning with as many rounds does what DEPS does.
-Inner Monologue plans anew at every step, but from the goal down, never from what failed.
+Notes: the model plans in as much detail as its span allows, so that with a single plan all planners do about equally
+well. After a failure it decomposes the failed step in its next plan; neither the game's reason nor the model's own
+explanation changes the plan, so that zero-shot planning with as many rounds equals DEPS. Inner Monologue re-plans at
+every step, but from the goal, never from the failed step.
 
 ## Tasks won (%), by span
 
 {won}
-## Calls to the model an episode, by span
+## Model calls per episode, by span
 
 {calls}
 ## Tasks won (%) of {groups}, by span

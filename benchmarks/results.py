@@ -62,9 +62,9 @@ STUDIES = (
         4,
         """All 200 tasks of TextCraft's test split (77, 112 and 11 of depth 2, 3 and 4).
 
-To know when reading: the one task that no agent wins at any span is the painting, which in the published game takes
-wool of any colour but white, and white is what the model makes. A plan in full, Plan-and-Execute's, is made as full as
-the span allows; everything else that goes over it fails.""",
+Notes: the one task that no agent wins at any span is the painting, which in the published game takes wool of any
+colour but white, while the model crafts white wool. Plan-and-Execute's plan is truncated to the span; every other
+answer that would exceed the span fails.""",
     ),
     Study(
         "alfworld",
@@ -73,12 +73,12 @@ the span allows; everything else that goes over it fails.""",
         range(2, 8),
         range(1, 4),
         3,
-        """All 134 made households of the split `valid_unseen`.
+        """All 134 generated households of the split `valid_unseen`.
 
-To know when reading: what must be kept in mind besides the errand are the kinds of places that were looked into for the
-thing that is sought, so that a span is used up where a thing is far from where it usually is. Reflexion then looks
-elsewhere, ADaPT makes a step of its own of each kind of place. At spans that are enough, Plan-and-Execute fails where
-its one plan in full is longer than the tokens that the paper allows a plan, and is cut off.""",
+Notes: besides the task, each type of receptacle that was searched for the object counts towards the span, so that an
+object in an unusual place exhausts it. Reflexion then searches elsewhere; ADaPT makes each type of receptacle a step of
+its own. At large spans Plan-and-Execute fails where its single plan exceeds the paper's token limit for plans and is
+truncated.""",
     ),
     Study(
         "webshop",
@@ -87,14 +87,14 @@ its one plan in full is longer than the tokens that the paper allows a plan, and
         range(3, 11),
         range(1, 4),
         3,
-        """The 100 purchases of ADaPT's part of WebShop's test split, in the made shop.
+        """The 100 goals of ADaPT's part of WebShop's test split, in the generated shop.
 
-To know when reading: what must be kept in mind are the clauses of the instruction, four to six as a rule, and every
-product that was looked at. An agent of one transcript has all of it before its eyes; ADaPT's skills look at one page at
-a time, so that it wins more at small spans, and about as much as ReAct once there is room for both. Try-Again and
-Reflexion begin again where a purchase did not earn 1, and buy something else: they are told what neither ReAct nor
-ADaPT is told, and lead at large spans. Nobody wins all at any span, since the model knows no synonyms: it compares
-words, and buys what has enough of them. A task is won by a score of 1; the mean score is below.""",
+Notes: the clauses of the instruction, usually four to six, and every product that was opened count towards the span.
+An agent with a single transcript carries all of them; ADaPT's skills read one page at a time, so that it wins more at
+small spans, and about as much as ReAct at large ones. Try-Again and Reflexion restart after a purchase that scores
+below 1 and buy something else: they learn the score, which ReAct and ADaPT do not, and lead at large spans. No agent
+wins every task, since the model knows no synonyms: it compares words, and buys the product that shares enough of
+them. A task is won with a score of 1; the mean score is below.""",
         scored=True,
     ),
     Study(
@@ -106,11 +106,10 @@ words, and buys what has enough of them. A task is won by a score of 1; the mean
         4,
         """The 71 tasks of `core71`, from planks to a diamond, by the groups of the DEPS paper.
 
-To know when reading: the model knows all recipes, and takes the wood that is nearest. What must be kept in mind is what
-a recipe takes, the fuel, and the table, furnace or tool that it needs; ten other things are made or got on the way to
-an iron pickaxe. An executor has 20 turns, where ReAct alone has 60: with a `d_max` of 1 ADaPT has no more than that.
-Try-Again gains nothing: at any temperature the recipes are the same. Numbers of DEPS, and of the planners that it is
-compared with, stand on [a page of their own](planners.md).""",
+Notes: the model knows all recipes, and takes the nearest wood. The ingredients of a recipe, its fuel, and the table,
+furnace or tool that it needs count towards the span; an iron pickaxe takes ten other items on the way. An executor has
+20 turns, where ReAct alone has 60; with a `d_max` of 1 ADaPT has only those 20. Try-Again gains nothing, since the
+temperature does not change the recipes. DEPS and its baselines are on [a separate page](planners.md).""",
     ),
 )
 
@@ -118,40 +117,40 @@ HEADING = "Simulated model: tasks won (%) over its span, with 95% Wilson interva
 
 INDEX = """# Results of a simulated model
 
-These are numbers of the **simulated model**, not of a language model. They show what each algorithm makes of a player
-who knows the game, and can keep only so many things in mind at once (the *span*; what counts towards it is said in
-[span.py](../../agents/simulated/span.py)). They say nothing about how well a language model plays, and do not
-belong in one table with numbers of one.
+These are results of the **simulated model**, not of a language model. They show how each algorithm behaves with a
+player that knows the game, but can keep only a limited number of things in mind at once (the *span*, defined in
+[span.py](../../agents/simulated/span.py)). They say nothing about how well a language model plays, and must not be
+put into one table with results of a language model.
 
 {studies}
-- [MineTechTree-v0: DEPS, and the planners that it is compared with](planners.md)
+- [MineTechTree-v0: DEPS and its baselines](planners.md)
 - [MineTechTree-v0: DEPS's selectors](selectors.md)
 
-Seed 0, every span and every `d_max` that is named, the paper's budgets otherwise; nothing is left out and no seed was
-chosen. `d_max` is how deep ADaPT decomposes, and how many trials Try-Again and Reflexion have, the best of which is
-scored. `make results` makes these pages anew, the same bytes on every machine.
+All results are for seed 0 and the paper's budgets, at every span and `d_max` listed; nothing is left out, and the seed
+was not selected. `d_max` is the maximum depth of ADaPT's decomposition, and the number of trials of Try-Again and
+Reflexion, the best of which counts. `make results` reproduces these pages byte for byte on every machine.
 
-What small networks learn of TextCraft stands on pages of its own: [with MaskablePPO](learning.md), and
-[from demonstrations](behaviour_cloning.md). `make learn` makes those.
+Small networks trained on TextCraft have their own pages: [MaskablePPO](learning.md) and
+[behaviour cloning](behaviour_cloning.md), written by `make learn`.
 """
 
 TEXT = """# {env}: results of a simulated model
 
-Numbers of the **simulated model**, not of a language model: see [README.md](README.md).
+Results of the **simulated model**, not of a language model: see [README.md](README.md).
 
 {about}
 
-Spans from {first} to {last}, `d_max` from 1 to {deepest}; [{name}.csv]({name}.csv) has every number by group of tasks.
+Spans from {first} to {last}, `d_max` from 1 to {deepest}; [{name}.csv]({name}.csv) has all numbers by task group.
 
 ![Success over span]({name}.svg)
 
 ## Tasks won (%), by span
 
 {success}
-{score}## ADaPT: the deepest level that it went to, mean by group of tasks, `d_max` {papers_d_max}
+{score}## ADaPT: mean depth of decomposition by task group, `d_max` {papers_d_max}
 
 {k_max}
-## Calls to the model an episode, by span
+## Model calls per episode, by span
 
 {calls}
 ## Tasks won (%) of {groups}, by span

@@ -38,17 +38,17 @@ BATCH, RATE = 128, 2e-3
 ABOUT = """# TextCraft, learnt from demonstrations
 
 `examples/behaviour_cloning.py`: the expert plays the {train} goals of the train part of a compositional split
-(`make_splits(fractions={fractions}, seed={seed}, compositional=True)`), on {prompts} prompts of each, by
-admissible commands. The network of `examples/scorer.py` learns to choose as it did: {choices} choices, each seen
-{epochs} times. Of the {parts} craftable parts of the test goals {as_goals} were goals in train, {as_parts} were made
-there on the way to another goal, and {never} never.
+(`make_splits(fractions={fractions}, seed={seed}, compositional=True)`), with {prompts} prompts per goal, using
+admissible commands. The network of `examples/scorer.py` imitates it: {choices} decisions, {epochs} epochs. Of the
+{parts} craftable intermediates of the test goals, {as_goals} were goals in train, {as_parts} were intermediates
+there, and {never} are new.
 
-The table is greedy play of the test part, each goal once, with the game's limit of 100 steps and 95% Wilson intervals.
-*Untrained* is the network before it learns; *random* plays any admissible command.
+The table shows greedy play on the test part, each goal once, with the game's limit of 100 steps and 95% Wilson
+intervals. *Untrained* is the network before training; *random* plays random admissible commands.
 
 {table}
-Demonstrations and learning took {learning:.0f} s ({processor:.0f} s of processor time), the whole {total:.0f} s, in one
-thread. `make learn` makes this file anew; the digits may differ between machines and versions of PyTorch.
+Demonstrations and training took {learning:.0f} s ({processor:.0f} s of processor time), the whole {total:.0f} s, in one
+thread. `make learn` reproduces this file; digits may differ between machines and versions of PyTorch.
 """
 
 

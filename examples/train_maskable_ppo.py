@@ -60,20 +60,21 @@ COLOURS = {WHOLE: "#0072b2", FEW: "#0072b2", UNSEEN: "#e69f00", DEEPER[3]: "#009
 
 ABOUT = """# TextCraft, learnt with MaskablePPO
 
-`examples/train_maskable_ppo.py`: MaskablePPO of Stable-Baselines3 (sb3-contrib) learns on the 197 goals of the split
-dev, all of depth 2, by the game's own reward, 1 for the goal, else 0. Neither the expert nor the recipe book takes
-part. The network is shown what `examples/crafting.py` reads off the text: which admissible command makes what a listed
-recipe still misses, and which recipe makes what another one misses. Which of them lead to the goal is what it learns.
+`examples/train_maskable_ppo.py`: MaskablePPO of Stable-Baselines3 (sb3-contrib) is trained on the 197 goals of the
+split dev, all of depth 2, with the game's own reward, 1 for the goal, else 0. Neither the expert nor the recipe book
+is used. The network observes a graph that `examples/crafting.py` parses from the text: which admissible command makes
+a missing ingredient of a listed recipe, and which recipe makes a missing ingredient of another one. It learns which
+of them lead to the goal.
 
-The table is greedy play with the game's limit of 100 steps, each goal once, on prompts that it did not learn on, with
-95% Wilson intervals. *Untrained* is the same network before its first step; *random* plays any admissible command.
-Every seed learns for the same number of steps, whatever the unseen goals show; no seed was chosen.
+The table shows greedy play with the game's limit of 100 steps, each goal once, on prompts not used in training, with
+95% Wilson intervals. *Untrained* is the same network before its first step; *random* plays random admissible
+commands. Every seed is trained for the same number of steps, regardless of the unseen goals; no seed was selected.
 
 ![Learning curve](learning.svg)
 
 {table}
-Steps learnt: {steps} for each seed. {times}
-[learning.csv](learning.csv) has every measurement. `make learn` makes these files anew; the digits may differ between
+Training steps: {steps} per seed. {times}
+[learning.csv](learning.csv) has every measurement. `make learn` reproduces these files; digits may differ between
 machines and versions of PyTorch.
 """
 
@@ -244,8 +245,8 @@ def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
         for seed, point in last.items()
     )
     times = (
-        f"Learning took, each in one thread and {PROCESSES} at a time: {clocks}. "
-        f"With all measurements and start-up the whole took {total:.0f} s."
+        f"Training times, in one thread each and {PROCESSES} at a time: {clocks}. "
+        f"With all measurements and start-up: {total:.0f} s."
     )
     return ABOUT.format(table=table(players), steps=max(point.steps for point in points), times=times)
 

@@ -1,7 +1,9 @@
-"""What README and CONTRIBUTING tell a reader to write does what they say."""
+"""The code in README and CONTRIBUTING runs and does as the text says."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -30,44 +32,116 @@ def blocks(file: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_readme__its_code_plays_as_it_says(capsys: pytest.CaptureFixture[str]):
+def run_block(heading: str, folder: Path, number: int = 0) -> str:
+    """Run one block of a section of the README alone, as a script in an empty folder, and return what it prints."""
+    section = (
+        (ROOT / "README.md").read_text(encoding="utf-8").split(f"# {heading}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    )
+    script = folder / "block.py"
+    script.write_text(re.findall(r"```python\n(.*?)```", section, re.DOTALL)[number], encoding="utf-8")
+    command = [sys.executable, "-W", "error", str(script)]
+    result = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
+    return result.stdout
+
+
+def test_readme__quick_start_wins(tmp_path: Path):
+    output = run_block("Quick start", tmp_path)
+    assert "Goal: craft beehive." in output
+    assert "Crafted 1 minecraft:beehive" in output
+
+
+def test_readme__household_is_played(tmp_path: Path):
+    output = run_block("ALFWorld", tmp_path)
+    assert "Your task is to: heat some apple and put it in sidetable.\n" in output
+    assert "You move the apple 1 to the sidetable 1.\n" in output
+
+
+def test_readme__product_is_bought(tmp_path: Path):
+    last = "You have clicked tessik pad 11 pro.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n"
+    assert run_block("WebShop", tmp_path).endswith(last)
+
+
+def test_readme__tagger_finds_nouns(tmp_path: Path):
+    assert run_block("WebShop", tmp_path, 1) == ""
     names: dict[str, Any] = {}
-    for block in blocks("README.md"):
-        exec(block, names)
-    shown = capsys.readouterr().out
-    assert "Goal: craft beehive." in shown
-    assert "Crafted 1 minecraft:beehive" in shown
-    assert "False 0.0 5\n" in shown
-    assert "True True 3 {'executor': " in shown
-    assert sorted(map(int, re.findall(r"^(\d+) (?:True|False) {", shown, re.MULTILINE))) == list(range(16))
-    assert "Your task is to: heat some apple and put it in sidetable.\n" in shown
-    assert "You move the apple 1 to the sidetable 1.\n" in shown
-    assert shown.endswith("You have clicked tessik pad 11 pro.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n")
+    exec((tmp_path / "block.py").read_text(encoding="utf-8"), names)
     nouns = names["Tagger"](lambda title: [Tagged(word, "NOUN" if word[0] == "C" else "ADP") for word in title.split()])
     assert nouns("Case for Cats") == nouns("Case for Cats") == ["case", "cats"]
     shop = gym.make("WebShopLite-v0", nouns=nouns)
     task = shop.get_wrapper_attr("tasks")[0]
     assert textcraft_gym.run_episode(shop, NaiveBuyerAgent(), task=task.id, seed=0).steps == 3
-    assert task.goal.product.title in nouns.found
-    assert "Goal: obtain 1 oak boat, 1 chest.\nCould not mine cobblestone: requires wooden pickaxe\n" in shown
-    assert 0 < int(shown.partition("requires wooden pickaxe\n")[2].partition("\n")[0]) < 2500
+    assert task.goal.product.title in nouns.cache
 
 
-def test_contributing__its_agent_plays():
-    names: dict[str, Any] = {"__name__": "looker"}
-    for block in blocks("CONTRIBUTING.md"):
-        exec(block, names)
-    names["TestLooker"]().test_agent__plays_the_same_again()
-    episode = textcraft_gym.run_episode(gym.make("TextCraft-v0"), names["Looker"](), seed=0)
-    assert (episode.claimed_success, episode.won, episode.steps) == (False, False, 1)
+def test_readme__tech_tree_is_played(tmp_path: Path):
+    output = run_block("Tech tree", tmp_path)
+    refusal = "Goal: obtain 1 oak boat, 1 chest.\nCould not mine cobblestone: requires wooden pickaxe\n"
+    assert refusal in output
+    assert 0 < int(output.partition(refusal)[2].partition("\n")[0]) < 2500
 
 
-def test_contributing__its_agent_passes_the_linter(tmp_path: Path):
-    block, *_ = blocks("CONTRIBUTING.md")
-    (tmp_path / "looker.py").write_text(block)
-    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--config", str(ROOT / "ruff.toml"), str(tmp_path)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout
+def test_readme__agents_play(tmp_path: Path):
+    function, adapt = run_block("Agents", tmp_path).splitlines()
+    assert function == "False 0.0 5"
+    assert adapt.startswith("True True 3 {'executor': ")
+
+
+def test_readme__own_agent_plays_every_seed(tmp_path: Path):
+    lines = run_block("Agents", tmp_path, 1).splitlines()
+    assert sorted(int(re.match(r"(\d+) (?:True|False) {", line)[1]) for line in lines) == list(range(16))
+
+
+def test_readme__rollouts_yield_every_seed(tmp_path: Path):
+    lines = run_block("Evaluation", tmp_path).splitlines()
+    assert sorted(line.split()[:2] for line in lines) == [["minecraft:beehive", str(seed)] for seed in range(4)]
+
+
+def test_readme__has_a_test_for_every_block():
+    tested = [("Quick start", 1), ("ALFWorld", 1), ("WebShop", 2), ("Tech tree", 1), ("Agents", 2), ("Evaluation", 1)]
+    assert len(blocks("README.md")) == sum(count for _, count in tested)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """A folder with the files of CONTRIBUTING: the sentence before each block ends with its name."""
+    found = re.findall(r"`(\w+\.py)`\)?:\s+```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    assert len(found) == len(blocks("CONTRIBUTING.md")) == 6
+    for name, block in found:
+        (tmp_path / name).write_text(block, encoding="utf-8")
+    return tmp_path
+
+
+def run_in(folder: Path, *arguments: str | Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    command = [sys.executable, *map(str, arguments)]
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_contributing__its_world_and_its_agent_keep_their_contracts(written: Path):
+    summary = run_in(written, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".").splitlines()[-1]
+    assert "passed" in summary
+    assert "skipped" not in summary
+
+
+def test_contributing__its_world_agent_model_and_wrapper_play_together(written: Path):
+    options = ("--agent", "looker:Looker", "--wrapper", "upper_case:UpperCase", "--no-table")
+    run_in(written, "-m", "textcraft_gym", "evaluate", "--env", "doors:Doors-v0", *options, "--out", "looked")
+    (first, _) = (json.loads(line) for line in (written / "looked" / "episodes.jsonl").read_text().splitlines())
+    assert first["transcript"][1] == ["inventory", "NOTHING HAPPENS."]
+    options = ("--agent", "react", "--model", "constant_model:ConstantModel,text=open blue", "--no-table")
+    run_in(written, "-m", "textcraft_gym", "evaluate", "--env", "doors:Doors-v0", *options, "--out", "opened")
+    records = [json.loads(line) for line in (written / "opened" / "episodes.jsonl").read_text().splitlines()]
+    assert {record["task"]: record["won"] for record in records} == {"blue": True, "green": False}
+
+
+def test_contributing__its_code_passes_the_linter(written: Path):
+    run_in(written, "-m", "ruff", "check", "--no-cache", "--config", ROOT / "ruff.toml", ".")
 
 
 def test_readme__its_commands_exist():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import site
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,16 @@ for module in (textcraft_gym, textcraft_gym.agents, textcraft_gym.recipes, textc
     print(module.__file__)
 print(episode.won, episode.steps)
 """
+SCRIPT = """
+import gymnasium as gym
+import textcraft_gym
+from textcraft_gym.agents.baselines.expert import ExpertAgent
+from textcraft_gym.wrappers import TextHistory
+
+env = TextHistory(gym.make("TextCraft-v0", expert=True), turns=3)
+episode = textcraft_gym.run_episode(env, ExpertAgent(), seed=0)
+wrong: str = episode.steps
+"""
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -34,9 +46,9 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 def copy_sources(to: Path) -> Path:
-    """A build leaves folders behind, and tests run at the same time: so it builds a copy of its own."""
+    """Copy what a build needs: builds leave folders behind, and tests run in parallel."""
     for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for file in FILES:
         shutil.copy(ROOT / file, to / file)
     return to
@@ -99,35 +111,57 @@ def test_wheel__holds_one_import_root_its_data_and_nothing_else(wheel: Path):
     assert len(files) > len([file for file in files if file.endswith(".py")]) + 8
 
 
-def test_imports__point_one_way(wheel: Path, tmp_path: Path):
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
+def test_imports__point_one_way(tmp_path: Path):
+    checkout = copy_sources(tmp_path)
     linter = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
     assert linter, "import-linter is not installed"
 
     def lint() -> subprocess.CompletedProcess[str]:
-        command = [linter, "--no-cache", "--config", str(ROOT / "setup.cfg")]
-        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        environment = {**os.environ, "PYTHONPATH": str(checkout)}
+        return subprocess.run([linter, "--no-cache"], cwd=checkout, env=environment, capture_output=True, text=True)
 
     assert lint().returncode == 0, lint().stdout
-    with (tmp_path / "textcraft_gym" / "agents" / "random.py").open("a") as file:
+    with (checkout / "agents" / "baselines" / "random_agent.py").open("a") as file:
         file.write("\nfrom textcraft_gym.envs.textcraft import rules\n")
     assert "Agents see text only BROKEN" in lint().stdout
 
 
 @pytest.mark.slow
-def test_types__are_checked_in_every_folder(wheel: Path, tmp_path: Path):
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
+def test_types__are_checked_in_every_folder(tmp_path: Path):
+    checkout = copy_sources(tmp_path)
 
     def check() -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "setup.cfg"), "-p", "textcraft_gym"]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        command = [sys.executable, "-m", "mypy", "--package", "textcraft_gym"]
+        return subprocess.run(command, cwd=checkout, capture_output=True, text=True)
 
     assert check().returncode == 0, check().stdout
-    for folder in ("agents", "recipes", "wrappers", "envs/textcraft"):
-        with (tmp_path / "textcraft_gym" / folder / "__init__.py").open("a") as file:
+    for folder in ("agents", "recipes", "wrappers", "textcraft_gym/envs/textcraft"):
+        with (checkout / folder / "__init__.py").open("a") as file:
             file.write("\nplanted: int = 'a string'\n")
-    found = check().stdout
-    assert found.count('has type "str", variable has type "int"') == 4, found
+    output = check().stdout
+    assert output.count('has type "str", variable has type "int"') == 4, output
+
+
+def pyright(*arguments: str | Path, cwd: Path) -> list[dict[str, Any]]:
+    """Return Pyright's diagnostics."""
+    program = shutil.which("pyright")
+    if not program:
+        pytest.skip("needs the program pyright on the PATH: npm install --global pyright")
+    command = [program, "--pythonpath", sys.executable, "--outputjson", *map(str, arguments)]
+    output = subprocess.run(command, cwd=cwd, capture_output=True, text=True).stdout
+    diagnostics: list[dict[str, Any]] = json.loads(output)["generalDiagnostics"]
+    return diagnostics
+
+
+def test_pyright__resolves_every_import_of_ours_in_the_checkout():
+    unresolved = [one["message"] for one in pyright(cwd=ROOT) if one.get("rule") == "reportMissingImports"]
+    local = {file.stem for folder in ("benchmarks", "examples") for file in (ROOT / folder).glob("*.py")}
+    modules = {message.split('"')[1].partition(".")[0] for message in unresolved}
+    assert not modules & {"textcraft_gym", "tests", *local}, unresolved
+
+
+def test_pyright__knows_the_types_in_a_script_outside_the_checkout(tmp_path: Path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    assert [one["message"].splitlines()[0] for one in pyright("script.py", cwd=tmp_path)] == [
+        'Type "int" is not assignable to declared type "str"'
+    ]

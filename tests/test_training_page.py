@@ -1,4 +1,4 @@
-"""What docs/training.md tells a reader to write does what it says."""
+"""The code in docs/training.md runs and does as the text says."""
 
 from __future__ import annotations
 
