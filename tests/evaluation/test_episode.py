@@ -22,15 +22,9 @@ from textcraft_gym.agents.contract.agent import (
     Play,
     Routine,
 )
-from textcraft_gym.evaluation.episode import (
-    MAX_ERROR,
-    MAX_REFUSALS,
-    MAX_TRACEBACK,
-    TIMES,
-    AgentError,
-    registered_limit,
-)
+from textcraft_gym.evaluation.episode import MAX_ERROR, MAX_REFUSALS, MAX_TRACEBACK, TIMES, AgentError
 from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.evaluation.step_limit import registered_limit
 from textcraft_gym.spaces import AnyText
 
 

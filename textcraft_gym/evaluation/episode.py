@@ -34,8 +34,8 @@ from textcraft_gym.agents.contract.agent import (
 )
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads
+from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
 
-DEFAULT_MAX_STEPS = 100
 DEFAULT_MAX_CALLS = 1000
 MAX_REFUSALS = 1000
 MAX_ERROR, MAX_TRACEBACK = 2000, 20_000
@@ -146,21 +146,6 @@ def run_episode(
     return runner.episode
 
 
-def registered_limit(env: gym.Env[Any, Any]) -> int:
-    """Return the step limit that the environment's id is registered with, also where ``gym.make`` lifted it."""
-    registered = gym.registry.get(env.spec.id) if env.spec else None
-    return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
-
-
-def step_budget(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | None = None) -> int:
-    """Return the maximum number of actions of an episode: as given, else as the agent declares, else as registered."""
-    declared = getattr(agent, "max_steps", None) if max_steps is None else max_steps
-    limit = registered_limit(env) if declared is None else declared
-    if limit < 1:
-        raise ValueError(f"expected max_steps of 1 or more, got {limit}")
-    return int(limit)
-
-
 class EpisodeRunner:
     """Plays one episode: owns the environment, answers the agent's requests, and keeps both budgets.
 
@@ -178,7 +163,7 @@ class EpisodeRunner:
         max_steps: int,
         max_calls: int,
     ) -> None:
-        self.env = env
+        self.env = self.world = env
         self.agent = agent
         self.options = None if job.task is None else {"task": job.task}
         self.model = model
@@ -209,7 +194,8 @@ class EpisodeRunner:
         start = time.perf_counter()
         self.episode.start = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         try:
-            yield from self._run_agent()
+            with without_registered_limit(self.env) as self.world:
+                yield from self._run_agent()
         except Exception as error:  # whatever an agent raises costs its episode, not the run
             self.failure = error
             self.episode.stop_reason = "error"
@@ -273,7 +259,7 @@ class EpisodeRunner:
             raise AgentError(f"expected an action to be text, got {type(text).__name__}")
         if self.over:
             raise AgentError(f"the agent acted after the end of the episode: {text!r}")
-        observation, reward, terminated, truncated, info = self.env.step(text)
+        observation, reward, terminated, truncated, info = self.world.step(text)
         step = self.last = Step(observation, float(reward), terminated, truncated, info)
         self.play.history.append((text, step))
         self.play.node.parts.append(len(self.episode.transcript))
@@ -299,7 +285,7 @@ class EpisodeRunner:
         return self._reset()
 
     def _reset(self) -> Step:
-        observation, info = self.env.reset(seed=self.episode.seed, options=self.options)
+        observation, info = self.world.reset(seed=self.episode.seed, options=self.options)
         self.over, self.episode.stop_reason = False, "agent"
         self.returns.append(0.0)
         self.play.node.parts.append(len(self.episode.transcript))

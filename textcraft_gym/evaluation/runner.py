@@ -16,9 +16,10 @@ import gymnasium as gym
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import failed_episode
-from textcraft_gym.evaluation.episode import Episode, Job, step_budget
+from textcraft_gym.evaluation.episode import Episode, Job
 from textcraft_gym.evaluation.run_folder import Record, RunFolder, read_records
 from textcraft_gym.evaluation.run_spec import DEFAULT_SEEDS, RunSpec
+from textcraft_gym.evaluation.step_limit import step_budget
 from textcraft_gym.task import describe_task, tasks_of
 
 

@@ -8,15 +8,9 @@ from contextlib import closing
 import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Policy
-from textcraft_gym.evaluation.episode import (
-    DEFAULT_MAX_CALLS,
-    Episode,
-    EpisodeRunner,
-    Job,
-    Models,
-    step_budget,
-)
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models
 from textcraft_gym.evaluation.model_calls import DEFAULT_THREADS, ModelCall, ModelThreads
+from textcraft_gym.evaluation.step_limit import step_budget
 
 
 def run_episodes(

@@ -1,0 +1,58 @@
+"""How many actions an episode may take: the budget of the loop, and the limit that ``gym.make`` adds by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.wrappers import TimeLimit
+
+from textcraft_gym.agents.contract.agent import Agent, Policy
+
+DEFAULT_MAX_STEPS = 100
+
+
+def registered_limit(env: gym.Env[Any, Any]) -> int:
+    """Return the step limit that the environment's id is registered with, also where ``gym.make`` lifted it."""
+    registered = gym.registry.get(env.spec.id) if env.spec else None
+    return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
+
+
+def step_budget(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | None = None) -> int:
+    """Return the maximum number of actions of an episode: as given, else as the agent declares, else as registered."""
+    declared = getattr(agent, "max_steps", None) if max_steps is None else max_steps
+    limit = registered_limit(env) if declared is None else declared
+    if limit < 1:
+        raise ValueError(f"expected max_steps of 1 or more, got {limit}")
+    return int(limit)
+
+
+@contextmanager
+def without_registered_limit(env: gym.Env[str, str]) -> Iterator[gym.Env[str, str]]:
+    """Lift the step limit that ``gym.make`` adds by itself, since the loop keeps a budget of its own.
+
+    So an agent that declares more steps than an id is registered with has them in an environment of ``gym.make``, as it
+    has them in an evaluation. A limit that the caller chose, ``gym.make(id, max_episode_steps=20)``, stays.
+    """
+    layers: list[Any] = [env]
+    while isinstance(layers[-1], gym.Wrapper):
+        layers.append(layers[-1].env)
+    depth = next((depth for depth, layer in enumerate(layers) if isinstance(layer, TimeLimit)), None)
+    if depth is None or not _is_registered(layers[depth]):
+        yield env
+    elif depth == 0:
+        yield layers[0].env
+    else:
+        outer, limit = layers[depth - 1 : depth + 1]
+        outer.env = limit.env
+        try:
+            yield env
+        finally:
+            outer.env = limit
+
+
+def _is_registered(limit: TimeLimit[Any, Any]) -> bool:
+    registered = gym.registry.get(limit.spec.id) if limit.spec else None
+    return registered is not None and limit.spec.max_episode_steps == registered.max_episode_steps
