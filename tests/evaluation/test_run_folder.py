@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from textcraft_gym import RunSpec, evaluate
+from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.run_folder import SCHEMA, RunFolder, read_config, read_records, without_timing
+
+SPEC = RunSpec("TextCraft-v0", "dev", "expert", limit=3)
+
+
+def test_config__has_schema_times_and_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "--message", "first"]):
+        subprocess.run([*git, *command], cwd=repository, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, check=True, capture_output=True, text=True)
+    monkeypatch.chdir(repository)
+    evaluate(SPEC, tmp_path / "run")
+    config = read_config(tmp_path / "run")
+    assert config["schema"] == SCHEMA == 2
+    assert config["begun_with"]["commit"] == head.stdout.strip()
+    assert datetime.fromisoformat(config["started"]) <= datetime.fromisoformat(config["finished"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    evaluate(SPEC, tmp_path / "elsewhere")
+    assert read_config(tmp_path / "elsewhere")["begun_with"]["commit"] is None
+
+
+def test_records__say_when_and_how_long(tmp_path: Path):
+    records = evaluate(RunSpec("TextCraft-v0", "dev", "react", limit=2), tmp_path)
+    for record in records:
+        assert datetime.fromisoformat(record["start"]).tzinfo is not None
+        assert 0 <= record["model_seconds"] <= record["seconds"] < 60
+        assert not {"start", "seconds", "model_seconds"} & without_timing(record).keys()
+
+
+def test_lock__keeps_a_second_process_out(tmp_path: Path):
+    evaluate(SPEC, tmp_path)
+    code = f"import sys; from textcraft_gym import RunSpec, evaluate;evaluate({SPEC!r}, sys.argv[1])"
+    with RunFolder(tmp_path).locked():
+        second = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
+        assert second.returncode == 1
+        assert f"RunError: {tmp_path} is being written by another process" in second.stderr
+        with pytest.raises(RunError, match="another process"):
+            evaluate(SPEC, tmp_path)
+    assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == 0
+
+
+def test_folder__of_the_first_format_is_read_and_not_gone_on_with(tmp_path: Path):
+    records = evaluate(SPEC, tmp_path)
+    config = read_config(tmp_path)
+    del config["schema"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    renamed = {"claimed_success": "belief", "stop_reason": "ended"}
+    first = [{renamed.get(key, key): value for key, value in record.items()} for record in records]
+    (tmp_path / "episodes.jsonl").write_text("".join(json.dumps(record) + "\n" for record in first))
+    assert read_records(tmp_path) == json.loads(json.dumps(records))
+    with pytest.raises(RunError, match="a run of format 1, not 2; choose another folder"):
+        evaluate(SPEC, tmp_path)

@@ -1,0 +1,108 @@
+"""One value holds every option of a run, wherever the run is asked for."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pickle
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from textcraft_gym import RunSpec, UnknownName, evaluate, rollouts
+from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.cli import app
+from textcraft_gym.evaluation.run_folder import read_config, read_records
+
+REACT = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=9", limit=2)
+
+
+def options(command: str) -> set[str]:
+    found = get_command(app).commands[command].params  # type: ignore[attr-defined]
+    return {option for parameter in found for option in parameter.opts}
+
+
+def test_commands__have_an_option_for_each_field():
+    flags = {f"--{field.metadata['flag'] or field.name.replace('_', '-')}" for field in fields(RunSpec)}
+    assert flags <= options("evaluate")
+    assert flags - {"--agent"} <= options("sweep")
+    assert all(field.metadata["help"].endswith(".") for field in fields(RunSpec))
+
+
+def test_spec__is_a_value_that_travels():
+    spec = replace(REACT, agent_args={"turns": 3}, wrappers=("TextHistory,turns=1",))
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert list(inspect.signature(RunSpec).parameters)[:3] == ["env", "split", "agent"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"workers": 0}, "workers of 1 or more"),
+        ({"seed": -1}, "seed of 0 or more"),
+        ({"limit": 0}, "limit of 1 or more"),
+        ({"max_steps": 0}, "max_steps of 1 or more"),
+        ({"max_calls": -1}, "max_calls of 0 or more"),
+        ({"env_args": {"split": "dev"}}, "the split is an option of the run"),
+    ],
+)
+def test_spec__refuses_what_makes_no_sense(change: dict, message: str):
+    with pytest.raises(ValueError, match=message):
+        replace(REACT, **change)
+
+
+def test_described__names_objects_and_shows_no_key():
+    described = replace(
+        REACT, agent=lambda observation, info: "", model="openai:m,api_key=secret", planner=SimulatedModel(3)
+    ).described()
+    assert (described["agent"], described["model"], described["planner"]) == (
+        "<lambda>",
+        "openai:m,api_key=...",
+        "simulated:span=3",
+    )
+    assert not {"workers", "backend", "cassette", "replay_only"} & described.keys()
+    json.dumps(described)
+
+
+def test_wrappers__stand_around_the_world(tmp_path: Path):
+    plain = evaluate(REACT, tmp_path / "plain")
+    wrapped = evaluate(replace(REACT, wrappers=("HelpfulFeedback", "TextHistory,turns=2")), tmp_path / "wrapped")
+    assert read_config(tmp_path / "wrapped")["wrappers"] == ["HelpfulFeedback", "TextHistory,turns=2"]
+    assert [record["task"] for record in plain] == [record["task"] for record in wrapped]
+    assert wrapped[0]["transcript"][1][1] != plain[0]["transcript"][1][1]
+    with pytest.raises(UnknownName, match="Did you mean TextHistory"):
+        evaluate(replace(REACT, wrappers=("TextHistry",)), tmp_path / "none")
+    with pytest.raises(ValueError, match="no_such"):
+        evaluate(replace(REACT, wrappers=("no_such:Wrapper",)), tmp_path / "none")
+    with pytest.raises(ValueError, match=r"TextHistory: .*length"):
+        evaluate(replace(REACT, wrappers=("TextHistory,length=2",)), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_rollouts__take_prompts_wrappers_and_a_cassette(tmp_path: Path):
+    (tmp_path / "prompts" / "react").mkdir(parents=True)
+    (tmp_path / "prompts" / "react" / "textcraft.txt").write_text("{situation} {task} {information}")
+    spec = replace(
+        REACT, prompts=tmp_path / "prompts", cassette=tmp_path / "tape.sqlite", wrappers=("HelpfulFeedback",)
+    )
+    (episode,) = rollouts(spec, [("minecraft:beehive", 0)])
+    assert episode.calls == {"executor": 1}
+    (again,) = rollouts(replace(spec, replay_only=True), [("minecraft:beehive", 0)])
+    assert again == episode
+
+
+def test_sweep__takes_what_evaluate_takes(tmp_path: Path):
+    command = ["sweep", "--env", "TextCraft-v0", "--split", "test", "--agents", "react,adapt", "--span", "9"]
+    more = ["--limit", "2", "--agent-arg", "turns=2", "--wrapper", "HelpfulFeedback", "--max-steps", "7"]
+    tape = ["--cassette", str(tmp_path / "tape.sqlite"), "--backend", "process", "--workers", "2"]
+    out = tmp_path / "sweep"
+    result = CliRunner().invoke(app, [*command, *more, *tape, "--out", str(out)], catch_exceptions=False)
+    assert result.exit_code == 0
+    for folder in (out / "react_simulated-span=9", out / "adapt_simulated-span=9"):
+        config = read_config(folder)
+        assert (config["agent_args"], config["max_steps"], config["wrappers"]) == ({"turns": 2}, 7, ["HelpfulFeedback"])
+        assert len(read_records(folder)) == 2
+    assert (tmp_path / "tape.sqlite").exists()
