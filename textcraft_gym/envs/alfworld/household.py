@@ -39,12 +39,13 @@ class Household(NamedTuple):
 
 def declarations(household: Household) -> dict[str, str]:
     """Return the sort of each id that the problem declares, in order."""
-    objects, fixtures, receptacles = household.objects, household.fixtures, household.receptacles
     return {
         **_COMMON,
-        **{obj.id: "object" for obj in (*objects, *fixtures)},
-        **{receptacle.id: "receptacle" for receptacle in receptacles},
-        **{reachable.location: "location" for reachable in (*receptacles, *fixtures)},
+        **{obj.id: "object" for obj in household.objects},
+        **{fixture.id: "object" for fixture in household.fixtures},
+        **{receptacle.id: "receptacle" for receptacle in household.receptacles},
+        **{receptacle.location: "location" for receptacle in household.receptacles},
+        **{fixture.location: "location" for fixture in household.fixtures},
         household.start: "location",
     }
 
@@ -71,8 +72,10 @@ def _types(household: Household) -> Iterator[Fact]:
     """Yield the type of each thing, and which types fit into which."""
     for receptacle in household.receptacles:
         yield "receptacleType", receptacle.id, f"{receptacle.rtype}Type"
-    for obj in (*household.objects, *household.fixtures):
+    for obj in household.objects:
         yield "objectType", obj.id, f"{obj.otype}Type"
+    for fixture in household.fixtures:
+        yield "objectType", fixture.id, f"{fixture.otype}Type"
     otypes = dict.fromkeys(obj.otype for obj in household.objects)
     for rtype in dict.fromkeys(receptacle.rtype for receptacle in household.receptacles):
         for otype in otypes:

@@ -40,8 +40,9 @@ def read_index(folder: Path) -> dict[str, str]:
     if not isinstance(index, dict) or index.get("version") != _version():
         return {}
     games = index.get("games")
-    is_valid = isinstance(games, dict) and all(task_type in TASK_TYPES for task_type in games.values())
-    return games if is_valid else {}
+    if not isinstance(games, dict) or not all(task_type in TASK_TYPES for task_type in games.values()):
+        return {}
+    return games
 
 
 def write_index(folder: Path, games: dict[str, str]) -> None:

@@ -127,11 +127,16 @@ def _invert(documents: Iterable[str], keys: Sequence[str]) -> Arrays:
     return {
         "terms": np.frombuffer("\n".join(term_ids.terms).encode(), np.uint8),
         "starts": np.concatenate(([0], np.cumsum(doc_freq))),
-        "idf": _idf(doc_freq, np.count_nonzero(lengths)),
+        "idf": _idf(doc_freq, _count_filled(lengths)),
         "documents": owners,
         "tf_norm": tf_by_term * _length_norm(lengths)[owners],
         "ranks": ranks,
     }
+
+
+def _count_filled(lengths: Sequence[int]) -> int:
+    """Return the number of documents that have any term: Lucene leaves the others out of its statistics."""
+    return sum(1 for length in lengths if length)
 
 
 def _idf(doc_freq: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
@@ -141,7 +146,7 @@ def _idf(doc_freq: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
 
 def _length_norm(lengths: Sequence[int]) -> NDArray[np.float32]:
     """Return the factor of term frequencies in each document, ``1 / (k1 * (1 - b + b * length / average))``."""
-    average = np.float32(sum(lengths) / max(np.count_nonzero(lengths), 1))
+    average = np.float32(sum(lengths) / max(_count_filled(lengths), 1))
     if average == 0:
         average = np.float32(1)  # no document has a term, so that any average will do
     quantised = np.array([quantise(length) for length in lengths], np.float32)
