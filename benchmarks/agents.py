@@ -1,4 +1,4 @@
-"""What the framework costs beside a model, and how workers share one that is slow.
+"""Overhead of the framework per model call, and throughput of workers that share a slow model.
 
 Everything is measured through ``evaluate``, records and summary included; times are the best of several runs.
 """
@@ -20,55 +20,55 @@ SLOW_SECONDS = 0.1
 SLOW_TURNS = 5
 
 
-class SayingModel:
-    """Looks again and again, after a while."""
+class ConstantModel:
+    """A model with a constant answer after a delay."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.seconds = seconds
 
     def complete(self, prompt: Any, **how: Any) -> Completion:
-        """Return the same at once, or after the time that a model takes."""
+        """Return the answer after the delay."""
         if self.seconds:
             time.sleep(self.seconds)
         return Completion("inventory", {"prompt_tokens": 1, "completion_tokens": 1})
 
 
 def measure(config: RunSpec, model: Model, workers: int, repeats: int) -> tuple[float, int]:
-    """Return the seconds of the fastest run, and how many calls it made."""
+    """Return the seconds of the fastest run, and its number of calls."""
     seconds, calls = float("inf"), 0
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as folder:
-            begun = time.perf_counter()
+            start = time.perf_counter()
             records = evaluate(replace(config, model={"executor": model}, workers=workers), Path(folder) / "run")
-            seconds = min(seconds, time.perf_counter() - begun)
+            seconds = min(seconds, time.perf_counter() - start)
             calls = sum(sum(record["calls"].values()) for record in records)
     return seconds, calls
 
 
-def cost_of_a_call() -> None:
-    """Print the framework's milliseconds a model call with a model that answers at once."""
-    print("milliseconds of the framework a model call, with a model that answers at once (the aim is under 1):")
+def overhead_per_call() -> None:
+    """Print the framework's milliseconds per call of a model that answers immediately."""
+    print("milliseconds of overhead per model call, with a model that answers immediately (target: below 1):")
     cells: list[tuple[str, str, Model, int]] = [
-        ("react", "react, 1 worker", SayingModel(), 1),
-        ("react", "react, 8 workers", SayingModel(), 8),
-        ("adapt", "adapt, 1 worker, the simulated model's own time included", SimulatedModel(3), 1),
+        ("react", "react, 1 worker", ConstantModel(), 1),
+        ("react", "react, 8 workers", ConstantModel(), 8),
+        ("adapt", "adapt, 1 worker, including the simulated model's own time", SimulatedModel(3), 1),
     ]
     for agent, name, model, workers in cells:
         seconds, calls = measure(RunSpec("TextCraft-v0", "test", agent), model, workers, repeats=5)
         print(f"  {name}: {1000 * seconds / calls:.3f} ({calls} calls)")
 
 
-def workers_with_a_slow_model() -> None:
-    """Print how many times the episodes 8 workers finish, where a model takes 100 ms."""
+def throughput_of_workers() -> None:
+    """Print the throughput of 8 workers relative to 1, with a model that takes 100 ms."""
     rates = {}
     for workers in (1, 8):
         episodes = 4 * workers
         config = RunSpec("TextCraft-v0", "test", "react", agent_args={"turns": SLOW_TURNS}, limit=episodes)
-        rates[workers] = episodes / measure(config, SayingModel(SLOW_SECONDS), workers, repeats=3)[0]
-    print(f"episodes a second with a model of {1000 * SLOW_SECONDS:.0f} ms, {SLOW_TURNS} calls an episode:")
-    print(f"  1 worker {rates[1]:.2f}, 8 workers {rates[8]:.2f}: {rates[8] / rates[1]:.2f} times (the aim is 6.8 to 8)")
+        rates[workers] = episodes / measure(config, ConstantModel(SLOW_SECONDS), workers, repeats=3)[0]
+    print(f"episodes a second with a model of {1000 * SLOW_SECONDS:.0f} ms, {SLOW_TURNS} calls per episode:")
+    print(f"  1 worker {rates[1]:.2f}, 8 workers {rates[8]:.2f}: {rates[8] / rates[1]:.2f} times (target: 6.8 to 8)")
 
 
 if __name__ == "__main__":
-    cost_of_a_call()
-    workers_with_a_slow_model()
+    overhead_per_call()
+    throughput_of_workers()

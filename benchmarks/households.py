@@ -1,8 +1,8 @@
-"""How fast ALFWorld is, as ratios to TextWorld's engine on the same games and commands, in one run.
+"""Speed of ALFWorld as ratios to TextWorld's engine on the same games and commands, in one run.
 
-Needs the extra ``[alfworld]``; without it only our own rates are printed. The games are made ones; commands are a walk
-that acts on the place three times of four. Native rates are of the first walk through a game just loaded (``new``), and
-of the same walk again (``again``), where all that can be done was worked out before.
+Without the extra ``[alfworld]`` only the native rates are printed. Games are generated; the commands are a random walk
+of which three quarters act on the current receptacle. Native rates are those of the first walk through a newly loaded
+game (``new``), and of the same walk again (``again``), with warm caches.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ ENVS, ENV_GAMES = 1000, 100
 
 def walk(game: Game, steps: int) -> list[str]:
     """Return commands of a random walk that does not win."""
-    number = random.Random(0).random
+    uniform = random.Random(0).random
     state, commands = game.first, []
     while len(commands) < steps:
         admissible = moves(game, state).commands
-        local = [one for one in admissible if not one.startswith("go to")]
-        choice = local if number() < 0.75 else admissible
-        command = choice[int(number() * len(choice))]
+        local = [command for command in admissible if not command.startswith("go to")]
+        choice = local if uniform() < 0.75 else admissible
+        command = choice[int(uniform() * len(choice))]
         after = apply(game, state, command)[0]
         if not after.won:
             state = after
@@ -52,10 +52,10 @@ def walk(game: Game, steps: int) -> list[str]:
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Return how long something takes."""
-    begun = time.perf_counter()
+    """Return the seconds of a call."""
+    start = time.perf_counter()
     run()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 def play(game: Game, commands: list[str], admissible: bool) -> None:
@@ -84,11 +84,11 @@ def real_rates(files: list[Path], walks: list[list[str]]) -> dict[str, float]:
         stepping = loading = 0.0
         for file, commands in zip(files, walks, strict=True):
             infos = textworld.EnvInfos(won=True, feedback=True, admissible_commands=admissible)
-            begun = time.perf_counter()
+            start = time.perf_counter()
             engine = textworld.start(str(file), infos, wrappers=[AlfredDemangler])
             engine.reset()
-            loading += time.perf_counter() - begun
-            stepping += seconds(lambda e=engine, c=commands: [e.step(one) for one in c[:REAL_STEPS]])
+            loading += time.perf_counter() - start
+            stepping += seconds(lambda e=engine, c=commands: [e.step(command) for command in c[:REAL_STEPS]])
         rates["with" if admissible else "without"] = len(files) * REAL_STEPS / stepping
         rates["load"] = loading / len(files)
     return rates
@@ -106,10 +106,10 @@ def main() -> None:
     for name, admissible in (("with", True), ("without", False)):
         games = [Game(generate(task)) for task in tasks]
         for age in ("new", "again"):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             for game, commands in zip(games, walks, strict=True):
                 play(game, commands, admissible)
-            native[f"{name} {age}"] = total / (time.perf_counter() - begun)
+            native[f"{name} {age}"] = total / (time.perf_counter() - start)
     env = gym.make("ALFWorld-v0", split="valid_unseen", admissible=True, max_episode_steps=-1)
     for age in ("new", "again"):
         spent = sum(seconds(lambda t=t, c=c: play_env(env, t, c)) for t, c in zip(tasks, walks, strict=True))
@@ -132,33 +132,33 @@ def main() -> None:
         print(f"  {name}: {rate:,.0f}/s" + (f", {rate / against:,.0f} times TextWorld" if against else ""))
     if installed:
         first, again = index_seconds(Path(made.name))
-        print(f"index of a folder: {1000 * first:.2f} ms a game, and remembered {1000 * again:.3f} ms")
+        print(f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms")
     made.cleanup()
-    print(f"memory of {ENVS} environments of {ENV_GAMES} games: {memory():.0f} MB (the aim is under 100)")
+    print(f"memory of {ENVS} environments of {ENV_GAMES} games: {memory():.0f} MB (target: below 100)")
 
 
 def index_seconds(folder: Path) -> tuple[float, float]:
-    """Return how long it takes to find out which games of a folder can be played, by game, and with an index again."""
+    """Return the seconds per game to index the solvable games of a folder, and to read the cached index."""
     os.environ["TEXTCRAFT_GYM_CACHE"] = str(folder / "cache")
     tasks = textcraft_gym.tasks("ALFWorld-v0", "valid_unseen")
     for task in tasks:
         export_game(generate(task.id), task.id, folder / "valid_unseen", [])
-    # A process looks at a split once; "all" is the same games here, and not the same split.
+    # A process caches each split; "all" has the same games here under another name.
     first, again = (seconds(lambda s=split: Games(folder, s, Difficulty())) for split in ("valid_unseen", "all"))
     return first / len(tasks), again / len(tasks)
 
 
 def memory() -> float:
-    """Return the MB that many environments take, each in the middle of a game."""
+    """Return the MB of many environments, each in the middle of a game."""
     ids = [task.id for task in textcraft_gym.tasks("ALFWorld-v0", "train")[:ENV_GAMES]]
-    tracemalloc.start()  # the process's own peak is higher already
+    tracemalloc.start()  # resource.getrusage reports the process's peak, which is higher already
     envs = []
-    for number in range(ENVS):
+    for seed in range(ENVS):
         env = gym.make("ALFWorld-v0", split="train", admissible=True)
-        _, info = env.reset(seed=number, options={"task": ids[number % ENV_GAMES]})
+        _, info = env.reset(seed=seed, options={"task": ids[seed % ENV_GAMES]})
         for turn in range(10):
             commands = info["admissible_commands"]
-            *_, terminated, _, info = env.step(commands[(7 * turn + number) % len(commands)])
+            *_, terminated, _, info = env.step(commands[(7 * turn + seed) % len(commands)])
             if terminated:
                 break
         envs.append(env)

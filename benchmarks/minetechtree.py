@@ -1,7 +1,7 @@
-"""How fast the tech tree is played: through ``gym.make`` with its default wrappers; the middle round counts.
+"""Speed of the tech tree through ``gym.make`` with its default wrappers: the median of several rounds.
 
-A walk follows the expert through each of the 76 tasks, a look and a mistake among its actions; resets are not counted.
-The random policy plays what is admissible, which is worked out anew at each step, resets counted in. Planning is a plan
+A walk follows the expert through each of the 76 tasks, with looks and mistakes in between; resets are not counted. The
+random policy plays admissible commands, which are recomputed at each step; its resets are counted. Planning is one plan
 for each of the tasks in a new world.
 """
 
@@ -24,40 +24,40 @@ RESETS = 5_000
 
 
 def walks() -> list[tuple[str, list[str]]]:
-    """Return the expert's plan for every task, a look and a mistake before every third action."""
+    """Return the expert's plan for every task, with a look and a mistake before every third action."""
     env = gym.make(ID, expert=True)
-    found = []
+    walked = []
     for task in textcraft_gym.tasks(ID):
         _, info = env.reset(seed=0, options={"task": task.id})
         actions: list[str] = []
-        for number, action in enumerate(info["expert_plan"]):
-            actions += ["look", "mine 1 bedrock", action] if number % 3 == 2 else [action]
-        found.append((task.id, actions))
-    return found
+        for index, action in enumerate(info["expert_plan"]):
+            actions += ["look", "mine 1 bedrock", action] if index % 3 == 2 else [action]
+        walked.append((task.id, actions))
+    return walked
 
 
 def plan_ms(env: gym.Env[str, str]) -> float:
-    """Return how long a reset with a plan takes, in milliseconds."""
+    """Return the milliseconds of a reset with a plan."""
     tasks = textcraft_gym.tasks(ID)
-    began = time.perf_counter()
+    start = time.perf_counter()
     for task in tasks:
         env.reset(seed=1, options={"task": task.id})
-    return 1000 * (time.perf_counter() - began) / len(tasks)
+    return 1000 * (time.perf_counter() - start) / len(tasks)
 
 
-def middle(measure: Callable[[], float]) -> float:
-    """Return the middle of some rounds."""
+def median(measure: Callable[[], float]) -> float:
+    """Return the median of several rounds."""
     return statistics.median(measure() for _ in range(ROUNDS))
 
 
 def main() -> None:
     """Measure and print."""
-    found = walks()
+    paths = walks()
     plain, listing, planning = gym.make(ID), gym.make(ID, admissible=True), gym.make(ID, expert=True)
-    print(f"{middle(lambda: walk_rate(plain, found * PASSES)):,.0f} steps/s along the expert's plans")
-    print(f"{middle(lambda: random_rate(listing, STEPS)):,.0f} steps/s of a random policy on admissible commands")
-    print(f"{middle(lambda: reset_rate(plain, range(RESETS))):,.0f} resets/s, each with a new seed")
-    print(f"{middle(lambda: plan_ms(planning)):.1f} ms for a reset with a plan")
+    print(f"{median(lambda: walk_rate(plain, paths * PASSES)):,.0f} steps/s along the expert's plans")
+    print(f"{median(lambda: random_rate(listing, STEPS)):,.0f} steps/s of a random policy on admissible commands")
+    print(f"{median(lambda: reset_rate(plain, range(RESETS))):,.0f} resets/s, each with a new seed")
+    print(f"{median(lambda: plan_ms(planning)):.1f} ms for a reset with a plan")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""DEPS's selectors beside each other, with several goals at once and several limits of time, on the tech tree."""
+"""Comparison of DEPS's selectors on the tech tree, with several goals at once and several time limits."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ APART = {
     "coal ore": ("coal", "torch"),
     "iron ore": ("bucket", "shears"),
 }
-"""Tasks by what they take that lies elsewhere than what the others take."""
+"""Tasks by the resource that only they need, and that is at a place of its own."""
 
 DRAWS = ("apart", "any")
 GOALS = (2, 3, 4)
 LIMITS = (1000, 1500, 2000, 2500, 3000, 3500)
-ENOUGH = 12_000
+MAX_TICKS = 12_000
 EPISODES = 200
 SPAN = 99
-"""Enough for whole plans, so that the selectors differ in nothing but the order of goals."""
+"""Enough for complete plans, so that the selectors differ only in the order of goals."""
 
 TEXT = """# MineTechTree-v0: DEPS's selectors, with the plans of a simulated model
 
@@ -72,7 +72,7 @@ with a forced order, from wood through stone to iron, which leaves the selectors
 
 
 class Outcome(NamedTuple):
-    """What a selector came to with so many goals: the ticks of each episode that was won with time enough."""
+    """Results of a selector: the ticks of each win, without a tight limit."""
 
     draw: str
     goals: int
@@ -81,81 +81,82 @@ class Outcome(NamedTuple):
     ticks: Sequence[int]
 
     def point(self, limit: int) -> Point:
-        """Return how many are won within a limit."""
+        """Return the success rate within a tick limit."""
         won = sum(ticks <= limit for ticks in self.ticks)
         return Point(won / self.episodes, *wilson_interval(won, self.episodes))
 
 
 class Clock(gym.Wrapper[str, str, str, str]):
-    """Keeps how late it is."""
+    """Remembers the ticks of the last step."""
 
     ticks = 0
 
     def step(self, action: str) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Play one action, and look at the clock."""
+        """Play one action and note the ticks."""
         step = self.env.step(action)
         self.ticks = step[4]["ticks"]
         return step
 
 
 def jobs(draw: str, goals: int, episodes: int = EPISODES) -> list[tuple[str, int]]:
-    """Return tasks of so many goals, and a seed for each."""
+    """Return tasks of ``goals`` goals each, and a seed for each."""
     ids = [task.id for task in textcraft_gym.tasks(ENV, split=SPLIT)]
-    found = []
+    drawn = []
     for seed in range(episodes):
-        number = random.Random(f"{goals}/{seed}")
-        apart = [number.choice(APART[source]) for source in number.sample(list(APART), goals)]
-        found.append(("+".join(apart if draw == "apart" else number.sample(ids, goals)), seed))
-    return found
+        rng = random.Random(f"{goals}/{seed}")
+        apart = [rng.choice(APART[source]) for source in rng.sample(list(APART), goals)]
+        drawn.append(("+".join(apart if draw == "apart" else rng.sample(ids, goals)), seed))
+    return drawn
 
 
-def play(draw: str, goals: int, selector: str, limit: int = ENOUGH, episodes: int = EPISODES) -> Outcome:
-    """Play so many episodes with a selector.
+def play(draw: str, goals: int, selector: str, limit: int = MAX_TICKS, episodes: int = EPISODES) -> Outcome:
+    """Play episodes with a selector.
 
-    Neither plans nor selectors look at the time that is left, so what is won within less is what was won by then.
+    Neither plans nor selectors depend on the time left, so the wins within a lower limit are those by that tick.
     """
     agent = DEPSAgent(MINETECHTREE, selector=selector)
     env = Clock(make(ENV, ticks=limit, **agent.env_args))
-    played = run_episodes([env], agent, jobs(draw, goals, episodes), model=SimulatedModel(SPAN))
-    return Outcome(draw, goals, selector, episodes, [env.ticks for episode in played if episode.won])
+    episodes_played = run_episodes([env], agent, jobs(draw, goals, episodes), model=SimulatedModel(SPAN))
+    return Outcome(draw, goals, selector, episodes, [env.ticks for episode in episodes_played if episode.won])
 
 
 def write_selectors(results: Path) -> None:
-    """Play, and write the page, its table and its figure."""
-    found = [play(draw, goals, name) for draw in DRAWS for goals in GOALS for name in SELECTORS]
+    """Play, and write the page, its CSV file and its figure."""
+    outcomes = [play(draw, goals, name) for draw in DRAWS for goals in GOALS for name in SELECTORS]
     with (results / "selectors.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["draw", "goals", "selector", "ticks", "episodes", *Point._fields])
         writer.writerows(
-            [one.draw, one.goals, one.selector, limit, one.episodes, *(f"{value:.6g}" for value in one.point(limit))]
-            for one in found
+            [outcome.draw, outcome.goals, outcome.selector, limit, outcome.episodes]
+            + [f"{value:.6g}" for value in outcome.point(limit)]
+            for outcome in outcomes
             for limit in LIMITS
         )
     heading = "Simulated plans: tasks that lie apart won (%) over the ticks that there are, with 95% Wilson intervals"
-    drawn = figure(heading, [panel(goals, found) for goals in GOALS])
-    (results / "selectors.svg").write_text(drawn, encoding="utf-8", newline="\n")
-    (results / "selectors.md").write_text(page(found), encoding="utf-8", newline="\n")
+    svg = figure(heading, [panel(goals, outcomes) for goals in GOALS])
+    (results / "selectors.svg").write_text(svg, encoding="utf-8", newline="\n")
+    (results / "selectors.md").write_text(page(outcomes), encoding="utf-8", newline="\n")
 
 
-def panel(goals: int, found: Iterable[Outcome]) -> Panel:
-    """Return the plot of one number of goals that lie apart."""
-    of = [one for one in found if (one.draw, one.goals) == ("apart", goals)]
-    lines = {one.selector: [one.point(limit) for limit in LIMITS] for one in of}
+def panel(goals: int, outcomes: Iterable[Outcome]) -> Panel:
+    """Return the plot of the goals that are far apart, for one number of goals."""
+    chosen = [outcome for outcome in outcomes if (outcome.draw, outcome.goals) == ("apart", goals)]
+    lines = {outcome.selector: [outcome.point(limit) for limit in LIMITS] for outcome in chosen}
     return Panel(f"{goals} goals at once", "ticks", [str(limit) for limit in LIMITS], lines)
 
 
-def page(found: Sequence[Outcome]) -> str:
+def page(outcomes: Sequence[Outcome]) -> str:
     """Return the tables as Markdown."""
 
     def won(draw: str) -> str:
         rows = [
-            (str(one.goals), one.selector, *(f"{100 * one.point(limit).rate:.1f}" for limit in LIMITS))
-            for one in found
-            if one.draw == draw
+            (str(outcome.goals), outcome.selector, *(f"{100 * outcome.point(limit).rate:.1f}" for limit in LIMITS))
+            for outcome in outcomes
+            if outcome.draw == draw
         ]
         return markdown_table(("goals", "selector", *map(str, LIMITS)), rows)
 
-    means = {(one.draw, one.goals, one.selector): f"{fmean(one.ticks):.0f}" for one in found}
+    means = {(outcome.draw, outcome.goals, outcome.selector): f"{fmean(outcome.ticks):.0f}" for outcome in outcomes}
     ticks = [(draw, str(goals), *(means[draw, goals, name] for name in SELECTORS)) for draw in DRAWS for goals in GOALS]
     table = markdown_table(("tasks", "goals", *SELECTORS), ticks)
     return TEXT.format(episodes=EPISODES, span=SPAN, apart=won("apart"), any=won("any"), ticks=table)

@@ -1,4 +1,4 @@
-"""DEPS with more or fewer rounds of re-planning, and the planners that its paper compares it with, on the tech tree."""
+"""DEPS with several numbers of re-planning rounds, and its paper's baselines, on the tech tree."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from textcraft_gym.evaluation.sweep import Cell, Results, as_csv, sweep, tidy
 
 SPANS = range(2, 13)
 ROUNDS = (0, 1, 3, 5, None)
-"""Those of the paper's table 4; None for as many as the episode bears."""
+"""Those of the paper's table 4; None for unlimited."""
 MAX_CALLS = 100
-"""So many questions an episode may ask, so that rounds without a limit come to an end."""
+"""Maximum number of model calls per episode, which ends unlimited rounds."""
 
 
 @dataclass(frozen=True)
 class Planner:
-    """A row of the tables: an agent, and how often it plans anew, where that can be said of it."""
+    """A row of the tables: an agent with its arguments, such as the number of rounds."""
 
     agent: str
     args: tuple[tuple[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
-        """What stands in the tables."""
+        """Name in the tables."""
         return " ".join([self.agent, *(f"{key}={'unlimited' if value is None else value}" for key, value in self.args)])
 
 
@@ -64,20 +64,20 @@ every step, but from the goal, never from the failed step.
 
 
 def play(planner: Planner, spans: Sequence[int], runs: Path) -> Results:
-    """Return what a planner comes to at each span."""
+    """Return the results of a planner at each span."""
     base = RunSpec("MineTechTree-v0", "core71", "", agent_args=dict(planner.args), max_calls=MAX_CALLS)
     cells = [Cell(planner.agent, None, f"simulated:span={span}") for span in spans]
     return sweep(base, cells, runs / planner.name.replace(" ", "_"), run=evaluate_with_progress)
 
 
 def table(planner: Planner, found: Results) -> list[dict[str, str]]:
-    """Return a row for each span and group, for programs."""
+    """Return the CSV rows: one for each span and group."""
     rows = ({key: value for key, value in row.items() if key not in ("agent", "d_max")} for row in tidy(found))
     return [{"planner": planner.name, **row} for row in rows]
 
 
 def write_planners(results: Path, runs: Path) -> None:
-    """Play what is not played yet, and write the page and its table."""
+    """Play the missing runs, and write the page and its CSV file."""
     found = {planner: play(planner, SPANS, runs) for planner in PLANNERS}
     rows = [row for planner, of in found.items() for row in table(planner, of)]
     (results / "planners.csv").write_text(as_csv(rows), encoding="utf-8", newline="\n")
@@ -107,7 +107,7 @@ def page(found: dict[Planner, Results]) -> str:
 
 
 def field(of: dict[str, Any], value: str) -> str:
-    """Return what stands in a table for one planner and span."""
+    """Return a table cell for one planner and span."""
     if value == "won":
         return f"{100 * (of[ALL].rate or 0):.1f}"
     if value == "calls":

@@ -1,4 +1,4 @@
-"""Steps and resets a second, as the benchmarks of several games count them."""
+"""Steps and resets per second, measured alike in the benchmarks of several games."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ import gymnasium as gym
 
 
 def walk_rate(env: gym.Env[str, str], walks: Iterable[tuple[str, list[str]]]) -> float:
-    """Return steps a second along the actions for each task, resets not counted."""
-    spent, steps = 0.0, 0
+    """Return steps per second along the actions for each task; resets are not counted."""
+    seconds, steps = 0.0, 0
     step = env.step
     for task, actions in walks:
         env.reset(seed=0, options={"task": task})
-        begun = time.perf_counter()
+        start = time.perf_counter()
         for action in actions:
             step(action)
-        spent += time.perf_counter() - begun
+        seconds += time.perf_counter() - start
         steps += len(actions)
-    return steps / spent
+    return steps / seconds
 
 
 def random_rate(env: gym.Env[str, str], steps: int) -> float:
-    """Return steps a second of a random policy on what is admissible, resets counted in."""
-    number = random.Random(0).random
-    begun = time.perf_counter()
+    """Return steps per second of a random policy on admissible commands; resets are counted."""
+    uniform = random.Random(0).random
+    start = time.perf_counter()
     _, info = env.reset(seed=0)
     for _ in range(steps):
         commands = info["admissible_commands"]
-        _, _, terminated, truncated, info = env.step(commands[int(number() * len(commands))])
+        _, _, terminated, truncated, info = env.step(commands[int(uniform() * len(commands))])
         if terminated or truncated:
             _, info = env.reset()
-    return steps / (time.perf_counter() - begun)
+    return steps / (time.perf_counter() - start)
 
 
 def reset_rate(env: gym.Env[str, str], seeds: range) -> float:
-    """Return resets a second, each with a new seed."""
-    begun = time.perf_counter()
+    """Return resets per second, each with a new seed."""
+    start = time.perf_counter()
     for seed in seeds:
         env.reset(seed=seed)
-    return len(seeds) / (time.perf_counter() - begun)
+    return len(seeds) / (time.perf_counter() - start)

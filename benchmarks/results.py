@@ -1,4 +1,4 @@
-"""Makes ``benchmarks/results``: every agent, depth and span with the simulated model, on a whole split of each game."""
+"""Writes ``benchmarks/results``: every agent, depth and span with the simulated model, on whole splits."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ AGENTS = ("react", "plan_and_execute", "try_again", "reflexion", "adapt")
 
 @dataclass(frozen=True)
 class Study:
-    """A game, and what is played of it.
+    """The sweep of one environment.
 
     Attributes:
-        name: Names its files.
-        env: The environment's id.
-        split: The split that is played, whole.
-        spans: The spans of the simulated model.
-        d_max: The depths of ADaPT, and the numbers of trials of others.
-        papers_d_max: That of the ADaPT paper.
-        about: What is played, and what to know when reading.
-        scored: Whether there is a score between nothing and all.
+        name: Stem of its file names.
+        env: Environment id.
+        split: Split, played as a whole.
+        spans: Spans of the simulated model.
+        d_max: Depths of ADaPT, and numbers of trials of other agents.
+        papers_d_max: The ``d_max`` of the ADaPT paper.
+        about: Description and notes on the page.
+        scored: Whether rewards between 0 and 1 occur.
     """
 
     name: str
@@ -165,7 +165,7 @@ SCORE = """## Mean score (0 to 100), by span
 
 
 def main() -> None:
-    """Play what is not played yet, and write the folder."""
+    """Play the missing runs, and write the folder."""
     RESULTS.mkdir(exist_ok=True)
     for study in STUDIES:
         found = sweep(RunSpec(study.env, study.split), study.cells(), RUNS / study.name, run=evaluate_with_progress)
@@ -183,8 +183,8 @@ def panels(study: Study, found: Results) -> list[Panel]:
     spans = [str(span) for span in study.spans]
 
     def line(agent: str, d_max: int | None) -> list[Point]:
-        wholes = [found[Cell(agent, d_max, f"simulated:span={span}")][ALL] for span in study.spans]
-        return [Point(of.rate or 0.0, of.low, of.high) for of in wholes]
+        summaries = [found[Cell(agent, d_max, f"simulated:span={span}")][ALL] for span in study.spans]
+        return [Point(summary.rate or 0.0, summary.low, summary.high) for summary in summaries]
 
     deepest = study.papers_d_max
     agents = {cell.agent: line(cell.agent, deepest if cell.d_max else None) for cell in found}
@@ -226,7 +226,7 @@ def report(study: Study, found: Results) -> str:
 
 
 def values(study: Study, found: Results, agent: str, d_max: int | None, value: str) -> Iterable[str]:
-    """Yield a table's fields for one agent, span by span."""
+    """Yield the table cells of one agent, span by span."""
     for span in study.spans:
         by_group = found[Cell(agent, d_max, f"simulated:span={span}")]
         if value == "success":

@@ -1,12 +1,11 @@
-"""How fast the made shop is played, and how a shop of the real one's size is loaded and searched.
+"""Speed of the generated shop, and load and search times of a shop of the original's size.
 
-Playing is a random policy on what is admissible, whose every search is for the instruction, through ``gym.make`` with
-its default wrappers, resets counted in; the middle round counts. It should take 10,000 steps a second in the mode
-``text_rich`` and 20,000 resets.
+The speed is that of a random policy on admissible commands, which always searches for the instruction, through
+``gym.make`` with its default wrappers; resets are counted, and the median round counts. Targets: 10,000 steps per
+second in the mode ``text_rich``, and 20,000 resets.
 
-With ``--products 100000`` (some minutes, 0.5 GB of disk) that many are made, in the files and at the length of the
-original's, in a folder that is removed after. Each start is a process of its own: the first reads the files, the second
-what the first has kept.
+``--products 100000`` (minutes, 0.5 GB of disk) generates that many products, in the original's file format and text
+lengths, in a temporary folder. Each start is a process of its own: the first reads the files, the second the cache.
 """
 
 from __future__ import annotations
@@ -40,80 +39,83 @@ ROUNDS = 5
 ENVS = 200
 
 
-class Maker:
-    """Makes entries of the original's files, of words as frequent as those of a language."""
+class EntryGenerator:
+    """Generates entries of the original's files, with word frequencies like those of a language."""
 
     def __init__(self) -> None:
-        self.draw = random.Random(0)
+        self.rng = random.Random(0)
         letters = "etaoinsrhldcumfpgwybvkxjqz"
-        common = [len(letters) - place for place in range(len(letters))]
-        lengths = self.draw.choices(range(2, 11), k=WORDS)
-        self.vocabulary = ["".join(self.draw.choices(letters, common, k=length)) for length in lengths]
+        frequencies = [len(letters) - index for index in range(len(letters))]
+        lengths = self.rng.choices(range(2, 11), k=WORDS)
+        self.vocabulary = ["".join(self.rng.choices(letters, frequencies, k=length)) for length in lengths]
         self.weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(WORDS)))
 
     def words(self, fewest: int, most: int) -> str:
-        """Return some words."""
-        count = self.draw.randint(fewest, most)
-        return " ".join(self.draw.choices(self.vocabulary, cum_weights=self.weights, k=count))
+        """Return ``fewest`` to ``most`` random words."""
+        count = self.rng.randint(fewest, most)
+        return " ".join(self.rng.choices(self.vocabulary, cum_weights=self.weights, k=count))
 
-    def product(self, number: int) -> dict[str, Any]:
+    def product(self, index: int) -> dict[str, Any]:
         """Return an entry of ``items_shuffle.json``."""
         images = [
-            f"https://m.media-amazon.com/images/I/{number:08}{image}.jpg" for image in range(self.draw.randint(1, 8))
+            f"https://m.media-amazon.com/images/I/{index:08}{image}.jpg" for image in range(self.rng.randint(1, 8))
         ]
         return {
             "name": self.words(10, 26).title(),
-            "full_description": self.words(40, 160).capitalize() if self.draw.random() > 0.3 else "",
-            "pricing": self.draw.choice([f"${self.draw.randint(5, 90)}.99", "$9.99 - $29.99", None]),
+            "full_description": self.words(40, 160).capitalize() if self.rng.random() > 0.3 else "",
+            "pricing": self.rng.choice([f"${self.rng.randint(5, 90)}.99", "$9.99 - $29.99", None]),
             "images": images,
             "product_category": " \u203a ".join(self.words(1, 2).title() for _ in range(4)),
             "average_rating": "",
-            "small_description": [self.words(12, 40).capitalize() for _ in range(self.draw.randint(4, 6))],
-            "customization_options": self.options(number) if self.draw.random() < 0.42 else "",
-            "asin": f"B{number:09}",
-            "category": self.draw.choice(["beauty", "electronics", "fashion", "garden", "grocery"]),
+            "small_description": [self.words(12, 40).capitalize() for _ in range(self.rng.randint(4, 6))],
+            "customization_options": self.options(index) if self.rng.random() < 0.42 else "",
+            "asin": f"B{index:09}",
+            "category": self.rng.choice(["beauty", "electronics", "fashion", "garden", "grocery"]),
             "query": self.words(2, 2),
             "page": 1,
         }
 
-    def options(self, number: int) -> dict[str, Any]:
-        """Return options with what the original keeps of each value."""
+    def options(self, index: int) -> dict[str, Any]:
+        """Return options in the original's format."""
         values = [
             {
                 "is_selected": False,
-                "url": f"https://www.amazon.com/dp/B{number:09}/ref=twister_{value}?_encoding=UTF8&psc=1",
+                "url": f"https://www.amazon.com/dp/B{index:09}/ref=twister_{value}?_encoding=UTF8&psc=1",
                 "value": self.words(1, 2).title(),
                 "price_string": "",
                 "price": 0,
-                "image": f"https://m.media-amazon.com/images/I/{number:08}{value}.jpg",
+                "image": f"https://m.media-amazon.com/images/I/{index:08}{value}.jpg",
             }
-            for value in range(self.draw.randint(2, 10))
+            for value in range(self.rng.randint(2, 10))
         ]
         return {"Color": values, "Size": None}
 
 
 def make_files(folder: Path, products: int) -> Path:
-    """Write the three files of a data set; return that of products."""
-    maker = Maker()
+    """Write the three files of a data set; return the one of products."""
+    generator = EntryGenerator()
     file = folder / "items_shuffle.json"
     with file.open("w") as stream:
-        for number in range(products):
-            stream.write("[" if number == 0 else ", ")
-            json.dump(maker.product(number), stream)
+        for index in range(products):
+            stream.write("[" if index == 0 else ", ")
+            json.dump(generator.product(index), stream)
         stream.write("]")
-    attributes = {f"B{number:09}": {"attributes": [maker.words(2, 2) for _ in range(4)]} for number in range(products)}
-    (folder / "items_ins_v2.json").write_text(json.dumps(attributes))
-    wanted = {
-        asin: [wish(maker, known["attributes"])] for asin, known in itertools.islice(attributes.items(), INSTRUCTIONS)
+    attributes = {
+        f"B{index:09}": {"attributes": [generator.words(2, 2) for _ in range(4)]} for index in range(products)
     }
-    (folder / "items_human_ins.json").write_text(json.dumps(wanted))
+    (folder / "items_ins_v2.json").write_text(json.dumps(attributes))
+    instructions = {
+        asin: [instruction(generator, entry["attributes"])]
+        for asin, entry in itertools.islice(attributes.items(), INSTRUCTIONS)
+    }
+    (folder / "items_human_ins.json").write_text(json.dumps(instructions))
     return file
 
 
-def wish(maker: Maker, attributes: list[str]) -> dict[str, Any]:
+def instruction(generator: EntryGenerator, attributes: list[str]) -> dict[str, Any]:
     """Return an entry of ``items_human_ins.json``."""
     return {
-        "instruction": f"i want {maker.words(6, 14)}",
+        "instruction": f"i want {generator.words(6, 14)}",
         "instruction_attributes": attributes[:2],
         "instruction_options": [],
     }
@@ -124,30 +126,30 @@ def start(file: Path, cache: Path) -> dict[str, float]:
     os.environ["TEXTCRAFT_GYM_CACHE"] = str(cache)
     from textcraft_gym.envs.webshop.catalogue import Catalogue
 
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     catalogue = Catalogue.load(file)
-    loaded = time.perf_counter() - begun
+    load_seconds = time.perf_counter() - start_time
     times = sorted(searches(catalogue))
     return {
-        "load s": loaded,
-        "query ms": statistics.median(times),
-        "of which 95 % below": times[len(times) * 95 // 100],
-        "the slowest": times[-1],
+        "load s": load_seconds,
+        "median query ms": statistics.median(times),
+        "95th percentile ms": times[len(times) * 95 // 100],
+        "slowest ms": times[-1],
         "peak MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
 
 def searches(catalogue: Any) -> Iterator[float]:
-    """Yield milliseconds of searches for what customers want, each made once."""
-    for number in range(min(QUERIES, len(catalogue.goals))):
-        words = catalogue.goals[number].instruction
-        begun = time.perf_counter()
+    """Yield the milliseconds of a search for each of the first instructions."""
+    for goal in catalogue.goals[:QUERIES]:
+        words = goal.instruction
+        start_time = time.perf_counter()
         catalogue.index.search(words)
-        yield (time.perf_counter() - begun) * 1000
+        yield (time.perf_counter() - start_time) * 1000
 
 
-def kib_an_env() -> float:
-    """Return the memory of one more environment in the middle of an episode."""
+def kib_per_env() -> float:
+    """Return the memory of an environment in the middle of an episode, in KiB."""
 
     def played(seed: int) -> gym.Env[str, str]:
         env = gym.make("WebShopLite-v0", mode="text_rich", admissible=True)
@@ -159,13 +161,13 @@ def kib_an_env() -> float:
     envs = [played(seed) for seed in range(ENVS)]
     tracemalloc.start()
     envs += [played(seed) for seed in range(ENVS)]
-    taken = tracemalloc.get_traced_memory()[0]
+    allocated = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    return taken / (len(envs) - ENVS) / 1024
+    return allocated / (len(envs) - ENVS) / 1024
 
 
 def play() -> None:
-    """Print how fast the made shop is played."""
+    """Print the speed of the generated shop."""
     for mode in ("text_rich", "text", "react"):
         env = gym.make("WebShopLite-v0", mode=mode, admissible=True)
         rates = [random_rate(env, STEPS) for _ in range(ROUNDS)]
@@ -173,26 +175,26 @@ def play() -> None:
     resets = statistics.median(
         reset_rate(env, range(start, start + STEPS)) for start in range(0, ROUNDS * STEPS, STEPS)
     )
-    print(f"{resets:,.0f} resets/s; {kib_an_env():.0f} KiB for one more environment")
+    print(f"{resets:,.0f} resets/s; {kib_per_env():.0f} KiB per environment")
 
 
 def load(products: int) -> None:
-    """Print how a shop of so many products is loaded and searched."""
+    """Print load and search times of a shop of the given size."""
     with tempfile.TemporaryDirectory() as folder:
         file = make_files(Path(folder), products)
         print(f"{products} products, {file.stat().st_size / 1e6:.0f} MB")
-        for called in ("first start", "later start"):
+        for label in ("first start", "later start"):
             with ProcessPoolExecutor(1, get_context("spawn")) as process:
-                numbers = process.submit(start, file, Path(folder) / "cache").result()
-            print(f"{called}: " + ", ".join(f"{name} {number:.2f}" for name, number in numbers.items()))
-        kept = sum(one.stat().st_size for one in (Path(folder) / "cache").iterdir())
-        print(f"kept: {kept / 1e6:.0f} MB")
+                figures = process.submit(start, file, Path(folder) / "cache").result()
+            print(f"{label}: " + ", ".join(f"{name} {value:.2f}" for name, value in figures.items()))
+        cached = sum(file.stat().st_size for file in (Path(folder) / "cache").iterdir())
+        print(f"cache: {cached / 1e6:.0f} MB")
 
 
 def main() -> None:
-    """Print the numbers."""
+    """Print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--products", type=int, default=0, help="load and search a shop of so many, too")
+    parser.add_argument("--products", type=int, default=0, help="also load and search a shop of this size")
     products = parser.parse_args().products
     play()
     if products:

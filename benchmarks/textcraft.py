@@ -1,6 +1,6 @@
-"""How fast TextCraft is, as ratios to an environment that does nothing.
+"""Speed of TextCraft as ratios to an environment that does nothing.
 
-Both are made by ``gym.make``, with its default wrappers, and play the same actions in turn, round by round; the middle
+Both are made by ``gym.make`` with its default wrappers, and play the same actions in turn, round by round; the median
 round counts. Seconds depend on the machine, the ratios much less.
 """
 
@@ -33,23 +33,23 @@ Workload = list[tuple[str, list[str]]]
 
 
 class NoOpEnv(gym.Env[str, str]):
-    """Answers everything with the same text."""
+    """Gives a constant observation."""
 
     def __init__(self) -> None:
         self.observation_space = self.action_space = AnyText()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Seed as Gymnasium asks for, and answer."""
+        """Seed and return the observation."""
         super().reset(seed=seed)
         return "Nothing.", {}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Answer."""
+        """Return the observation."""
         return "Nothing.", 0.0, False, False, {}
 
 
 def workload(env: gym.Env[str, str]) -> Workload:
-    """Return a shortest solution of every test task, a look and an error before every third action."""
+    """Return a shortest solution of every test task, with a look and an error before every third action."""
     book = env.get_wrapper_attr("book")
     errors = itertools.cycle(
         ["get 3 unobtainium", "craft 1 chest using 9 bedrock", "craft 1 chest using planks", "jump"]
@@ -57,29 +57,29 @@ def workload(env: gym.Env[str, str]) -> Workload:
     episodes = []
     for task in textcraft_gym.tasks("TextCraft-v0", "test"):
         actions = []
-        for number, action in enumerate(expert_plan(book, task.id, {}), 1):
-            actions += ["inventory", next(errors), action] if number % 3 == 0 else [action]
+        for position, action in enumerate(expert_plan(book, task.id, {}), 1):
+            actions += ["inventory", next(errors), action] if position % 3 == 0 else [action]
         episodes.append((task.id, actions))
     return episodes
 
 
 def unseen(episodes: Workload, fresh: Iterator[int]) -> Workload:
-    """Return the same episodes in strings never used before; the count that a craft states does not matter."""
+    """Return the same episodes with strings never used before; the count of a craft command has no effect."""
 
     def vary(action: str) -> str:
         verb, _, rest = action.partition(" ")
-        number = next(fresh)
+        count = next(fresh)
         if verb == "get":
-            return f"get {100_000 + number % 900_000} {rest.partition(' ')[2]}"
+            return f"get {100_000 + count % 900_000} {rest.partition(' ')[2]}"
         if verb == "craft":
-            return f"craft {100_000 + number % 900_000} {rest.partition(' ')[2]}"
-        return action if verb == "inventory" else f"{action} {number}"
+            return f"craft {100_000 + count % 900_000} {rest.partition(' ')[2]}"
+        return action if verb == "inventory" else f"{action} {count}"
 
     return [(task, [vary(action) for action in actions]) for task, actions in episodes]
 
 
 def side_by_side(ours: Callable[[], float], noop: Callable[[], float]) -> tuple[float, float, float]:
-    """Measure both in turn; return the middle of each and of the ratios of a round."""
+    """Measure both in turn; return the median of each and of the ratio per round."""
     pairs = [(ours(), noop()) for _ in range(ROUNDS)]
     return (
         statistics.median(pair[0] for pair in pairs),
@@ -89,7 +89,7 @@ def side_by_side(ours: Callable[[], float], noop: Callable[[], float]) -> tuple[
 
 
 def growth_in_mb(env: gym.Env[str, str]) -> float:
-    """Return how much the peak memory of this process grows over many resets."""
+    """Return the growth of this process's peak memory over many resets, in MB."""
     reset_rate(env, range(1000))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     reset_rate(env, range(MANY_RESETS))
@@ -99,7 +99,7 @@ def growth_in_mb(env: gym.Env[str, str]) -> float:
 
 
 def import_ms() -> float:
-    """Return what importing the package adds to importing Gymnasium."""
+    """Return the milliseconds that importing the package adds to importing Gymnasium."""
     code = "import time, gymnasium; t = time.perf_counter(); import textcraft_gym; print(time.perf_counter() - t)"
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(ROUNDS)]
     return 1000 * statistics.median(float(run.stdout) for run in runs)
@@ -109,13 +109,13 @@ def main() -> None:
     """Measure and print."""
     gym.register("NoOp-v0", entry_point=NoOpEnv, max_episode_steps=100)
     ours, noop = gym.make("TextCraft-v0", split="test"), gym.make("NoOp-v0")
-    grown = growth_in_mb(ours)  # first, since a peak that something else has raised would hide it
+    growth = growth_in_mb(ours)  # first: a higher peak reached elsewhere would hide the growth
     episodes = workload(ours) * PASSES
     fresh = itertools.count()
     table = Table(
         title=f"TextCraft-v0 on Python {sys.version.split()[0]}, Gymnasium {gym.__version__}", box=box.SIMPLE_HEAD
     )
-    for heading in ("measure", "TextCraft-v0", "no-op", "ratio", "to reach"):
+    for heading in ("measure", "TextCraft-v0", "no-op", "ratio", "target"):
         table.add_column(heading, justify="left" if heading == "measure" else "right")
 
     def row(measure: str, rates: tuple[float, float, float], target: str) -> None:
@@ -125,12 +125,12 @@ def main() -> None:
     row("steps/s, repeated", repeated, "25% or more")
     new = [unseen(episodes, fresh) for _ in range(ROUNDS)]
     rates = side_by_side(lambda: walk_rate(ours, new[-1]), lambda: walk_rate(noop, new.pop()))
-    row("steps/s, never seen", rates, "5% or more")
+    row("steps/s, new actions", rates, "5% or more")
     seeds = (range(start, start + RESETS) for start in itertools.count(0, RESETS))
     resets = side_by_side(lambda: reset_rate(ours, next(seeds)), lambda: reset_rate(noop, next(seeds)))
     row("resets/s", resets, "15,000/s or more")
-    table.add_row("MB more after 100,000 resets", f"{grown:.1f}", "", "", "flat")
-    table.add_row("ms of import", f"{import_ms():.0f}", "", "", "under 100")
+    table.add_row("MB of growth over 100,000 resets", f"{growth:.1f}", "", "", "flat")
+    table.add_row("ms to import", f"{import_ms():.0f}", "", "", "below 100")
     Console().print(table)
 
 

@@ -1,4 +1,4 @@
-"""How many steps a second n environments play, as Gymnasium's vector and in one call."""
+"""Steps per second of n environments: Gymnasium's vector environment against ``TextVectorEnv``."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ ACTIONS = {
 }
 
 
-def steps_a_second(vector: gym.vector.VectorEnv[object, Sequence[str], object], actions: Sequence[str]) -> float:
-    """Return the best of some tries."""
+def steps_per_second(vector: gym.vector.VectorEnv[object, Sequence[str], object], actions: Sequence[str]) -> float:
+    """Return the best of several tries."""
     vector.reset(seed=0)
     times = []
     for _ in range(TRIES):
-        begin = time.perf_counter()
+        start = time.perf_counter()
         for call in range(CALLS):
             vector.step([actions[call % len(actions)]] * COUNT)
-        times.append(time.perf_counter() - begin)
+        times.append(time.perf_counter() - start)
     return CALLS * COUNT / min(times)
 
 
 def main() -> None:
-    """Print two lines an environment: within one episode, and with a new task wherever the limit ends one."""
+    """Print two lines per environment: without resets, and with a new task after each truncation."""
     for env_id in BUNDLED:
         actions = ACTIONS[env_id]
         for limit, what in ((-1, "steps alone"), (SUITE[env_id].max_episode_steps, "with resets")):
-            sync = steps_a_second(gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions)
-            native = steps_a_second(TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions)
+            sync = steps_per_second(gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions)
+            native = steps_per_second(TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions)
             rates = f"sync {sync:9,.0f}  in one call {native:9,.0f} steps/s"
             print(f"{env_id:18} {what}  {rates}  {native / sync:.2f} times")
 

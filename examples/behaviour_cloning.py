@@ -1,10 +1,10 @@
-"""Learns TextCraft from what the expert does, and plays goals whose parts were never a goal.
+"""Behaviour cloning on TextCraft, tested on goals whose intermediates were never goals in training.
 
-The tasks are divided by ``make_splits(compositional=True)``: no part of a test goal is a goal of train. The expert
-plays the goals of train, a small network learns to choose as it did, and then plays the goals of test.
+Tasks are split by ``make_splits(compositional=True)``: no intermediate of a test goal is a goal of train. The expert
+plays the goals of train, a small network learns to imitate it, and then plays the goals of test.
 
     python examples/behaviour_cloning.py             # a few minutes
-    python examples/behaviour_cloning.py --smoke     # seconds, to see that it runs
+    python examples/behaviour_cloning.py --smoke     # a smoke test of seconds
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from textcraft_gym.agents.baselines.random_agent import RandomAgent
 
 SEED = 0
 FRACTIONS = (0.6, 0.1, 0.3)
-"""Of train, dev and test: more of test than usual, since 1 task in 10 would tell little."""
+"""Train, dev and test: a larger test part than usual, since a tenth of the tasks would be too few."""
 PROMPTS, EPOCHS = 8, 12
-"""How many prompts of each goal the expert plays, and how often the network sees each of its choices."""
+"""Prompts per goal that the expert plays, and training epochs."""
 SMOKE_GOALS, SMOKE_EPOCHS = 40, 6
 BATCH, RATE = 128, 2e-3
 
@@ -53,36 +53,36 @@ thread. `make learn` reproduces this file; digits may differ between machines an
 
 
 class Demonstrations(NamedTuple):
-    """What was to be seen at each step, and which command the expert chose."""
+    """The observed graph at each step, and the index of the expert's command."""
 
-    seen: dict[str, Tensor]
-    chosen: Tensor
+    graphs: dict[str, Tensor]
+    commands: Tensor
 
 
 class Demonstrator:
-    """An agent that carries out the expert's plan, and keeps what it saw and chose."""
+    """An agent that follows the expert's plan and records its observations and commands."""
 
     def __init__(self) -> None:
-        self.seen: list[Graph] = []
-        self.chosen: list[int] = []
+        self.graphs: list[Graph] = []
+        self.indices: list[int] = []
         self._reader = Reader()
         self._played = ""
 
     def __call__(self, observation: str, info: dict[str, Any]) -> str:
         """Choose a command."""
         commands: list[str] = info["admissible_commands"]
-        self.seen.append(self._reader.read(self._played, observation, commands))
-        self._played = next_of(info["expert_plan"], commands)
-        self.chosen.append(commands.index(self._played))
+        self.graphs.append(self._reader.read(self._played, observation, commands))
+        self._played = next_command(info["expert_plan"], commands)
+        self.indices.append(commands.index(self._played))
         return self._played
 
 
-def next_of(plan: Sequence[str], commands: Sequence[str]) -> str:
-    """Return the admissible command with which to go on with a plan: its first craft that works now, or its next get.
+def next_command(plan: Sequence[str], commands: Sequence[str]) -> str:
+    """Return the admissible command that continues a plan: its first craft that works now, or its next get.
 
-    The expert gets beforehand, and at once, all that it will ever need of a thing. How much that is cannot be seen by a
-    network that is shown what is missing, and the commands on offer get what one recipe takes. So things are crafted as
-    soon as possible, and got in portions: the largest that is not more than planned, or else the smallest.
+    The expert first gets the whole amount of an item that it will ever need. A network that observes only the missing
+    ingredients cannot know that amount, and the admissible commands get the amount of one recipe. So items are crafted
+    as soon as possible, and got in portions: the largest that does not exceed the plan, or else the smallest.
     """
     for planned in plan:
         if planned.startswith("craft") and planned in commands:
@@ -93,28 +93,28 @@ def next_of(plan: Sequence[str], commands: Sequence[str]) -> str:
 
 
 def demonstrate(tasks: Sequence[str], prompts: int) -> Demonstrations:
-    """Let the expert play some prompts of every task."""
+    """Let the expert play ``prompts`` prompts of every task."""
     env = gym.make("TextCraft-v0", split="all", admissible=True, expert=True)
     demonstrator = Demonstrator()
     for task in tasks:
         for seed in range(prompts):
             textcraft_gym.run_episode(env, demonstrator, task=task, seed=seed)
-    return Demonstrations(batch(*demonstrator.seen), torch.tensor(demonstrator.chosen))
+    return Demonstrations(batch(*demonstrator.graphs), torch.tensor(demonstrator.indices))
 
 
 def clone(demonstrations: Demonstrations, epochs: int) -> Scorer:
-    """Return a network that learnt to choose as was shown."""
+    """Return a network trained on demonstrations."""
     torch.manual_seed(SEED)
     scorer = Scorer()
     optimizer = torch.optim.Adam(scorer.parameters(), lr=RATE)
-    seen, chosen = demonstrations
+    graphs, commands = demonstrations
     for epoch in range(epochs):
         losses = []
-        for rows in torch.randperm(len(chosen)).split(BATCH):
-            graph = {name: of[rows] for name, of in seen.items()}
+        for rows in torch.randperm(len(commands)).split(BATCH):
+            graph = {name: values[rows] for name, values in graphs.items()}
             scores, _ = scorer(graph)
-            there = graph["commands"][:, :, -1] == 1
-            loss = cross_entropy(scores.masked_fill(~there, -torch.inf), chosen[rows])
+            present = graph["commands"][:, :, -1] == 1
+            loss = cross_entropy(scores.masked_fill(~present, -torch.inf), commands[rows])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -124,10 +124,10 @@ def clone(demonstrations: Demonstrations, epochs: int) -> Scorer:
 
 
 def by_depth(tasks: Sequence[str], depths: dict[str, int]) -> dict[str, Sequence[str]]:
-    """Return tasks by their depth, and all of them."""
-    found = sorted({depths[task] for task in tasks})
+    """Return tasks by depth, and all of them."""
+    levels = sorted({depths[task] for task in tasks})
     groups: dict[str, Sequence[str]] = {
-        f"depth {depth}": [task for task in tasks if depths[task] == depth] for depth in found
+        f"depth {depth}": [task for task in tasks if depths[task] == depth] for depth in levels
     }
     return {**groups, "all": tasks}
 
@@ -136,10 +136,10 @@ def main() -> None:
     """Learn, and write ``behaviour_cloning.md`` and the weights."""
     parser = argparse.ArgumentParser(description="Learn TextCraft from the expert's demonstrations.")
     parser.add_argument("--out", type=Path, default=Path("runs/learning"))
-    parser.add_argument("--smoke", action="store_true", help="learn for seconds only, from a few goals")
+    parser.add_argument("--smoke", action="store_true", help="train for seconds only, on a few goals")
     arguments = parser.parse_args()
     started, processor_started = time.perf_counter(), time.process_time()
-    torch.set_num_threads(1)  # the network is small: more threads wait for each other
+    torch.set_num_threads(1)  # the network is small: more threads would wait for each other
     arguments.out.mkdir(parents=True, exist_ok=True)
     made = textcraft_gym.make_splits("TextCraft-v0", FRACTIONS, seed=SEED, compositional=True)
     train, test = made.splits["train"], made.splits["test"]
@@ -158,7 +158,7 @@ def main() -> None:
         fractions=FRACTIONS,
         seed=SEED,
         prompts=prompts,
-        choices=len(demonstrations.chosen),
+        choices=len(demonstrations.commands),
         epochs=epochs,
         parts=len(made.leakage.intermediates),
         as_goals=made.leakage.count("goal"),

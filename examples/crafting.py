@@ -1,7 +1,7 @@
-"""What the examples' network is shown of TextCraft: which command makes what, and which listed recipe still misses it.
+"""TextCraft as a graph for the examples' network: which command makes a missing ingredient of which listed recipe.
 
-All of it is read off the text: the listed recipes, the goal, the admissible commands, and the answers to the commands
-that were played. Neither the expert nor the recipe book is asked, and no item's name is known beforehand.
+Everything is parsed from the text: the listed recipes, the goal, the admissible commands, and the answers to the
+commands played. Neither the expert nor the recipe book is used, and no item name is known beforehand.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from gymnasium.spaces import Box, Dict
 from numpy.typing import NDArray
 
 Name: TypeAlias = tuple[str, ...]
-"""An item's name as words."""
+"""An item name as words."""
 Floats: TypeAlias = NDArray[np.float32]
 Graph: TypeAlias = dict[str, Floats]
 
 COMMANDS = 64
-"""How many commands are shown, the first ones; a player at random rarely sees more."""
+"""Maximum number of commands in the graph, the first ones; a random player rarely sees more."""
 RECIPES = 36
-"""How many listed recipes are shown, the first ones; 3 of TextCraft's 397 tasks list more."""
-COMMAND_TRAITS = 5
-"""What is told of a command: whether it gets, crafts, makes the goal, how much of it is held, and that it is there."""
-RECIPE_TRAITS = 2
-"""What is told of a recipe: whether it makes the goal, and that it is there."""
+"""Maximum number of listed recipes in the graph, the first ones; 3 of TextCraft's 397 tasks list more."""
+COMMAND_FEATURES = 5
+"""Features of a command: gets, crafts, makes the goal, log of the amount held, present."""
+RECIPE_FEATURES = 2
+"""Features of a recipe: makes the goal, present."""
 KINDS = 2
-"""How a thing fills what a recipe asks for: by its whole name, or as one of a kind (``oak planks`` as ``planks``)."""
+"""Ways in which an item matches an ingredient: by its full name, or by its kind (``oak planks`` as ``planks``)."""
 
 PROMPT = "Crafting commands:\n"
 LINE = re.compile(r"(get|craft) (\d+) (.+?)(?: using (.+))?")
@@ -38,13 +38,13 @@ DONE = ("Got ", "Crafted ")
 
 SPACE = Dict(
     {
-        "commands": Box(0, np.inf, (COMMANDS, COMMAND_TRAITS), np.float32),
-        "recipes": Box(0, 1, (RECIPES, RECIPE_TRAITS), np.float32),
+        "commands": Box(0, np.inf, (COMMANDS, COMMAND_FEATURES), np.float32),
+        "recipes": Box(0, 1, (RECIPES, RECIPE_FEATURES), np.float32),
         "command_fills": Box(0, 1, (COMMANDS, KINDS, RECIPES), np.float32),
         "recipe_fills": Box(0, 1, (RECIPES, KINDS, RECIPES), np.float32),
     }
 )
-"""A graph: what is told of each command and each recipe, and which of them makes, by kind, what which recipe misses."""
+"""A graph: features of commands and recipes, and which of them makes a missing ingredient of which recipe, by match."""
 
 
 class Line(NamedTuple):
@@ -57,31 +57,31 @@ class Line(NamedTuple):
 
 
 def read_line(text: str) -> Line:
-    """Read ``get 1 oak logs`` or ``craft 4 stick using 2 planks``; any other text makes nothing."""
-    found = LINE.fullmatch(text)
-    if found is None:
+    """Read ``get 1 oak logs`` or ``craft 4 stick using 2 planks``; any other text is an empty line."""
+    match = LINE.fullmatch(text)
+    if match is None:
         return Line("", (), 0, ())
-    verb, count, makes, using = found.groups()
+    verb, count, makes, using = match.groups()
     uses = [part.partition(" ") for part in using.split(", ")] if using else []
     return Line(verb, tuple(makes.split()), int(count), tuple((tuple(name.split()), int(n)) for n, _, name in uses))
 
 
-def kind_of_filling(name: Name, asked: Name) -> int | None:
-    """Return how a thing fills what a recipe asks for: 0 by its whole name, 1 as one of a kind, None if not."""
-    if name == asked:
+def match_kind(name: Name, ingredient: Name) -> int | None:
+    """Return how an item matches an ingredient: 0 by its full name, 1 by its kind, None if it does not."""
+    if name == ingredient:
         return 0
-    return 1 if name[-len(asked) :] == asked else None
+    return 1 if name[-len(ingredient) :] == ingredient else None
 
 
 class Reader:
-    """Reads an episode observation by observation, and keeps count of what is held."""
+    """Parses an episode observation by observation, and tracks the inventory."""
 
     def read(self, action: str, observation: str, commands: Sequence[str]) -> Graph:
-        """Return what there is to see.
+        """Return the graph after an observation.
 
         Args:
-            action: What was played; it does not matter where the observation is a prompt.
-            observation: The answer to it, or the prompt, with which a new episode begins.
+            action: The last action; ignored if the observation is a prompt.
+            observation: The answer to it, or the prompt of a new episode.
             commands: The admissible commands.
 
         Raises:
@@ -100,48 +100,48 @@ class Reader:
         recipes = [read_line(line) for line in prompt.partition("\n\n")[0].split("\n")[1:]][:RECIPES]
         self._goal: Name = tuple(goal[1].split())
         self._held: dict[Name, int] = {}
-        self._asked = [asked for recipe in recipes for asked in recipe.uses]
-        self._amounts = np.array([amount for _, amount in self._asked])
-        owners = [number for number, recipe in enumerate(recipes) for _ in recipe.uses]
+        self._ingredients = [ingredient for recipe in recipes for ingredient in recipe.uses]
+        self._amounts = np.array([amount for _, amount in self._ingredients])
+        owners = [index for index, recipe in enumerate(recipes) for _ in recipe.uses]
         self._owners: Floats = np.eye(RECIPES, dtype=np.float32)[owners]
         self._known: dict[Name, Floats] = {}
-        self._recipes: Floats = np.zeros((RECIPES, RECIPE_TRAITS), np.float32)
+        self._recipes: Floats = np.zeros((RECIPES, RECIPE_FEATURES), np.float32)
         self._made: Floats = np.zeros((RECIPES, KINDS, len(owners)), np.float32)
-        for number, recipe in enumerate(recipes):
-            self._recipes[number] = recipe.makes == self._goal, 1
-            self._made[number] = self._filled(recipe.makes)
+        for index, recipe in enumerate(recipes):
+            self._recipes[index] = recipe.makes == self._goal, 1
+            self._made[index] = self._filled(recipe.makes)
 
     def _change(self, played: Line) -> None:
         for name, count in (*((name, -count) for name, count in played.uses), (played.makes, played.amount)):
             self._held[name] = self._held.get(name, 0) + count
 
     def _filled(self, name: Name) -> Floats:
-        """Return what a thing fills of all that the recipes ask for, by kind."""
+        """Return which of all ingredients an item matches, by kind of match."""
         if name not in self._known:
-            self._known[name] = np.zeros((KINDS, len(self._asked)), np.float32)
-            for number, (asked, _) in enumerate(self._asked):
-                kind = kind_of_filling(name, asked)
+            self._known[name] = np.zeros((KINDS, len(self._ingredients)), np.float32)
+            for index, (ingredient, _) in enumerate(self._ingredients):
+                kind = match_kind(name, ingredient)
                 if kind is not None:
-                    self._known[name][kind, number] = 1
+                    self._known[name][kind, index] = 1
         return self._known[name]
 
     def _missing(self) -> NDArray[np.bool_]:
-        """Return what nothing that is held is enough for, of all that the recipes ask for."""
-        missing = np.ones(len(self._asked), dtype=np.bool_)
+        """Return which of all ingredients no item held suffices for."""
+        missing = np.ones(len(self._ingredients), dtype=np.bool_)
         for name, held in self._held.items():
             missing &= (held < self._amounts) | ~self._filled(name).any(axis=0)
         return missing
 
     def _graph(self, commands: Sequence[Line]) -> Graph:
         missing = self._owners * self._missing()[:, None]
-        told = np.zeros((COMMANDS, COMMAND_TRAITS), np.float32)
+        features = np.zeros((COMMANDS, COMMAND_FEATURES), np.float32)
         made = np.zeros((COMMANDS, KINDS, len(missing)), np.float32)
-        for number, command in enumerate(commands):
+        for index, command in enumerate(commands):
             held = np.log1p(self._held.get(command.makes, 0))
-            told[number] = command.verb == "get", command.verb == "craft", command.makes == self._goal, held, 1
-            made[number] = self._filled(command.makes)
+            features[index] = command.verb == "get", command.verb == "craft", command.makes == self._goal, held, 1
+            made[index] = self._filled(command.makes)
         return {
-            "commands": told,
+            "commands": features,
             "recipes": self._recipes,
             "command_fills": np.minimum(made @ missing, 1),
             "recipe_fills": np.minimum(self._made @ missing, 1),
@@ -149,7 +149,7 @@ class Reader:
 
 
 class CraftingGraph(gym.Wrapper[Any, Any, Any, Any]):
-    """Shows TextCraft as ``Reader`` reads it. It wraps an ``ActionMasking(env, COMMANDS, overflow="drop")``."""
+    """TextCraft as the graph of ``Reader``. It wraps an ``ActionMasking(env, COMMANDS, overflow="drop")``."""
 
     def __init__(self, env: gym.Env[str, Any]) -> None:
         super().__init__(env)
@@ -162,7 +162,7 @@ class CraftingGraph(gym.Wrapper[Any, Any, Any, Any]):
         return self._reader.read("", observation, info["admissible_commands"]), info
 
     def step(self, action: Any) -> tuple[Graph, Any, bool, bool, dict[str, Any]]:
-        """Play the command of a number."""
+        """Play the command of an index."""
         command = self.env.get_wrapper_attr("commands")[int(action)]
         observation, reward, terminated, truncated, info = self.env.step(action)
         graph = self._reader.read(command, observation, info["admissible_commands"])

@@ -1,7 +1,7 @@
-"""A text environment under a name that RLlib knows, as token ids and a number for each admissible command.
+"""Registers a text environment with RLlib: observations as token ids, a discrete action per admissible command.
 
-Needs Ray with its libraries for training: ``pip install 'textcraft-gym[ray]' 'ray[rllib]'``, or ``'ray[tune]'`` for the
-registration alone. Run it to play an episode of the registered environment at random.
+Needs Ray with its training libraries: ``pip install 'textcraft-gym[ray]' 'ray[rllib]'``, or ``'ray[tune]'`` for the
+registration alone. Run as a script, it plays a random episode of the registered environment.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ LENGTH, CHOICES = 512, 64
 
 
 def make_env(env_config: dict[str, Any]) -> ActionMasking:
-    """Make the environment; ``info["action_mask"]`` says which numbers play a command now."""
+    """Make the environment; ``info["action_mask"]`` marks the actions that are commands now."""
     game = gym.make("TextCraft-v0", admissible=True, **env_config)
     return ActionMasking(TokenIds(game, LENGTH), CHOICES, overflow="drop")
 
 
 def register() -> None:
-    """Register it for ``PPOConfig().environment("TextCraft-numbers", env_config={"split": "dev"})``."""
+    """Register the environment for ``PPOConfig().environment("TextCraft-numbers", env_config={"split": "dev"})``."""
     register_env(NAME, make_env)
 
 

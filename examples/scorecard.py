@@ -1,4 +1,4 @@
-"""How many tasks a player wins, group by group."""
+"""Success rates of a player by group of tasks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.report import markdown_table
 
 EVALUATION_SEED = 1_000_000
-"""Learning never draws from it, so that also the prompts of goals that were learnt are new."""
+"""Never used in training, so that the prompts of training goals are new, too."""
 
 
 class Score(NamedTuple):
-    """What became of a group of tasks: each was played once."""
+    """Results of a group of tasks, each played once."""
 
     goals: int
     won: int
@@ -26,12 +26,12 @@ class Score(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """The part that was won."""
+        """Success rate."""
         return self.won / self.goals
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Its 95% Wilson interval."""
+        """95% Wilson interval of the rate."""
         return wilson_interval(self.won, self.goals)
 
 
@@ -49,8 +49,10 @@ def play(player: Agent | Policy, groups: Mapping[str, Sequence[str]]) -> Scores:
 
 
 def score(episodes: Sequence[Episode]) -> Score:
-    """Return what episodes came to."""
-    return Score(len(episodes), sum(bool(one.won) for one in episodes), fmean(one.steps for one in episodes))
+    """Return the results of episodes."""
+    return Score(
+        len(episodes), sum(bool(episode.won) for episode in episodes), fmean(episode.steps for episode in episodes)
+    )
 
 
 def table(players: Iterable[tuple[str, Scores]]) -> str:
@@ -61,13 +63,13 @@ def table(players: Iterable[tuple[str, Scores]]) -> str:
             (
                 player,
                 group,
-                str(of.goals),
-                str(of.won),
-                f"{100 * of.rate:.1f}",
-                "{:.1f}-{:.1f}".format(*(100 * bound for bound in of.interval)),
-                f"{of.steps:.1f}",
+                str(result.goals),
+                str(result.won),
+                f"{100 * result.rate:.1f}",
+                "{:.1f}-{:.1f}".format(*(100 * bound for bound in result.interval)),
+                f"{result.steps:.1f}",
             )
             for player, scores in players
-            for group, of in scores.items()
+            for group, result in scores.items()
         ],
     )

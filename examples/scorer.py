@@ -1,50 +1,50 @@
-"""The network of the examples, and the player that follows it."""
+"""The network of the examples, and its greedy player."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-from crafting import COMMAND_TRAITS, KINDS, RECIPE_TRAITS, Graph, Reader
+from crafting import COMMAND_FEATURES, KINDS, RECIPE_FEATURES, Graph, Reader
 from torch import Tensor, nn
 
 WIDTH = 32
 HOPS = 5
-"""How often each recipe listens to those that miss what it makes: more often than TextCraft's trees are deep."""
+"""Rounds of message passing between recipes: more than the depth of TextCraft's recipe trees."""
 
 
 class Scorer(nn.Module):
-    """Scores each command by what the recipes say that miss what it makes.
+    """Scores each command by messages from the recipes that miss the item it makes.
 
-    The same weights serve every recipe and every command, so that it makes no difference in which order they stand and
-    what things are called: what is learnt of some goals holds for others.
+    All recipes share their weights, and so do all commands. The scores depend neither on their order nor on item names,
+    so that the network generalises to new goals.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.recipe = nn.Linear(RECIPE_TRAITS, WIDTH)
-        self.recipe_hears = nn.Linear(KINDS * WIDTH, WIDTH)
-        self.command = nn.Linear(COMMAND_TRAITS, WIDTH)
-        self.command_hears = nn.Linear(KINDS * WIDTH, WIDTH)
+        self.recipe = nn.Linear(RECIPE_FEATURES, WIDTH)
+        self.recipe_messages = nn.Linear(KINDS * WIDTH, WIDTH)
+        self.command = nn.Linear(COMMAND_FEATURES, WIDTH)
+        self.command_messages = nn.Linear(KINDS * WIDTH, WIDTH)
         self.score = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, 1))
         self.value = nn.Sequential(nn.Linear(2 * WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, 1))
 
     def forward(self, graph: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Return the scores of the commands, (batch, COMMANDS), and what the state is worth, (batch, 1)."""
-        told = self.recipe(graph["recipes"])
-        recipes = torch.tanh(told)
+        """Return the scores of the commands, (batch, COMMANDS), and the value of the state, (batch, 1)."""
+        embedded = self.recipe(graph["recipes"])
+        recipes = torch.tanh(embedded)
         for _ in range(HOPS):
-            recipes = torch.tanh(told + self.recipe_hears(heard(graph["recipe_fills"], recipes)))
-        told = self.command(graph["commands"])
-        commands = torch.tanh(told + self.command_hears(heard(graph["command_fills"], recipes)))
-        there = graph["commands"][:, :, -1:]
-        most = commands.masked_fill(there == 0, -1).amax(dim=1)
-        mean = (commands * there).sum(dim=1) / there.sum(dim=1)
-        return self.score(commands).squeeze(-1), self.value(torch.cat([most, mean], dim=1))
+            recipes = torch.tanh(embedded + self.recipe_messages(messages(graph["recipe_fills"], recipes)))
+        embedded = self.command(graph["commands"])
+        commands = torch.tanh(embedded + self.command_messages(messages(graph["command_fills"], recipes)))
+        present = graph["commands"][:, :, -1:]
+        maximum = commands.masked_fill(present == 0, -1).amax(dim=1)
+        mean = (commands * present).sum(dim=1) / present.sum(dim=1)
+        return self.score(commands).squeeze(-1), self.value(torch.cat([maximum, mean], dim=1))
 
 
-def heard(fills: Tensor, recipes: Tensor) -> Tensor:
-    """Return what each row hears, one kind of filling beside the other: the sum over the recipes that miss it."""
+def messages(fills: Tensor, recipes: Tensor) -> Tensor:
+    """Return the messages to each row, concatenated by kind of match: sums over the recipes that miss the item."""
     rows, kinds = fills.shape[1:3]
     return (fills.flatten(1, 2) @ recipes).unflatten(1, (rows, kinds)).flatten(2)
 

@@ -1,10 +1,10 @@
-"""Learns TextCraft from nothing with Stable-Baselines3's MaskablePPO, and draws the learning curve.
+"""Trains Stable-Baselines3's MaskablePPO on TextCraft, and plots the learning curve.
 
-It learns on the goals of the split dev, 197 of depth 2, with the game's own reward: 1 for the goal, else 0. The 77
-goals of depth 2 in the split test, and all of depth 3 and 4, it meets only when it is measured on them.
+Training uses the goals of the split dev, 197 of depth 2, with the game's own reward: 1 for the goal, else 0. The 77
+goals of depth 2 in the split test, and all of depth 3 and 4, are used for evaluation only.
 
     python examples/train_maskable_ppo.py            # three seeds, some minutes
-    python examples/train_maskable_ppo.py --smoke    # seconds, to see that it runs
+    python examples/train_maskable_ppo.py --smoke    # a smoke test of seconds
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from textcraft_gym.agents.baselines.random_agent import RandomAgent
 from textcraft_gym.wrappers import ActionMasking
 
 PROCESSES = 2
-"""How many seeds learn beside each other."""
+"""Number of seeds trained in parallel."""
 ENVS = 16
 PPO: dict[str, Any] = {
     "n_steps": 128,
@@ -48,7 +48,7 @@ PPO: dict[str, Any] = {
     "ent_coef": 0.01,
 }
 STEPS, BETWEEN = 40_960, 4_096
-"""How long to learn, and how often to measure, in steps of the game."""
+"""Environment steps of training, and between evaluations."""
 SMOKE_STEPS, SMOKE_GOALS = 8_192, 20
 
 LEARNT = "197 of depth 2, learnt on"
@@ -80,7 +80,7 @@ machines and versions of PyTorch.
 
 
 class Point(NamedTuple):
-    """A measurement: after how many steps and seconds of learning, and what was won then."""
+    """An evaluation after a number of training steps and seconds."""
 
     seed: int
     steps: int
@@ -90,7 +90,7 @@ class Point(NamedTuple):
 
 
 class ScorerExtractor(BaseFeaturesExtractor):
-    """What Stable-Baselines3 calls features are here the scores already, and the value as the last column."""
+    """Its features are the scores of the commands, and the value as the last column."""
 
     def __init__(self, space: gym.Space[Any]) -> None:
         super().__init__(space, COMMANDS + 1)
@@ -102,7 +102,7 @@ class ScorerExtractor(BaseFeaturesExtractor):
 
 
 class Columns(nn.Module):
-    """Takes some columns, and learns nothing."""
+    """Selects columns; it has no weights."""
 
     def __init__(self, first: int, end: int) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class Columns(nn.Module):
 
 
 class ScorerPolicy(MaskableMultiInputActorCriticPolicy):
-    """A policy of Stable-Baselines3 that is a ``Scorer`` and nothing around it."""
+    """A policy of Stable-Baselines3 that consists of a ``Scorer``."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, net_arch=[], features_extractor_class=ScorerExtractor, **settings)
@@ -127,7 +127,7 @@ class ScorerPolicy(MaskableMultiInputActorCriticPolicy):
 
 
 class Measurements(BaseCallback):
-    """Measures before learning and after every so many steps; the clocks stand still meanwhile."""
+    """Evaluates before training and at regular intervals; the clocks stop meanwhile."""
 
     def __init__(self, seed: int, groups: dict[str, Sequence[str]], between: int) -> None:
         super().__init__()
@@ -163,14 +163,14 @@ class Measurements(BaseCallback):
 
 
 def make_env() -> gym.Env[Graph, Any]:
-    """Return the game as the learner sees it."""
+    """Return the training environment."""
     env = gym.make("TextCraft-v0", split="dev", admissible=True)
     return CraftingGraph(ActionMasking(env, COMMANDS, overflow="drop"))
 
 
 def learn(seed: int, out: Path, groups: dict[str, Sequence[str]], steps: int, between: int) -> list[Point]:
-    """Learn once from nothing, write the weights, and return what was measured on the way."""
-    torch.set_num_threads(1)  # the network is small: more threads wait for each other
+    """Train one seed, write the weights, and return the evaluations."""
+    torch.set_num_threads(1)  # the network is small: more threads would wait for each other
     model = MaskablePPO(ScorerPolicy, DummyVecEnv([make_env] * ENVS), seed=seed, device="cpu", **PPO)
     measurements = Measurements(seed, groups, between)
     model.learn(steps, callback=measurements)
@@ -179,7 +179,7 @@ def learn(seed: int, out: Path, groups: dict[str, Sequence[str]], steps: int, be
 
 
 def all_groups() -> dict[str, Sequence[str]]:
-    """Return every task of TextCraft by what the learner knows of it."""
+    """Return the groups of TextCraft's tasks, by depth and use in training."""
     tasks = textcraft_gym.tasks("TextCraft-v0")
     learnt = [task.id for task in textcraft_gym.tasks("TextCraft-v0", split="dev")]
     whole = [task.id for task in tasks if task.depth == 2]
@@ -188,7 +188,7 @@ def all_groups() -> dict[str, Sequence[str]]:
 
 
 def write_csv(file: Path, points: Sequence[Point]) -> None:
-    """Write every measurement."""
+    """Write every evaluation."""
     with file.open("w", encoding="utf-8", newline="") as opened:
         rows = csv.writer(opened, lineterminator="\n")
         rows.writerow(("seed", "steps", "seconds", "goals", "episodes", "won", "low", "high", "mean_steps"))
@@ -201,11 +201,11 @@ def write_csv(file: Path, points: Sequence[Point]) -> None:
 
 
 def draw(file: Path, points: Sequence[Point], at_random: Scores) -> None:
-    """Draw goals won, and steps for a goal, over what was learnt: thin lines for seeds, a thick one for the mean."""
+    """Plot success rate and steps over training steps: thin lines for seeds, a thick one for their mean."""
     figure = Figure(figsize=(10, 4.6), layout="constrained")
     won, steps = figure.subplots(1, 2)
     for group in at_random:
-        if group != LEARNT:  # it would lie on the line of all 274
+        if group != LEARNT:  # it would coincide with the line of all 274
             lines(won, points, group, lambda score: 100 * score.rate)
     first = next(iter(at_random))
     lines(steps, points, first, lambda score: score.steps)
@@ -222,19 +222,19 @@ def draw(file: Path, points: Sequence[Point], at_random: Scores) -> None:
 
 
 def lines(panel: Any, points: Sequence[Point], group: str, value: Callable[[Score], float]) -> None:
-    """Draw one value of a group, seed by seed and in the mean."""
+    """Plot one value of a group for each seed, and the mean."""
     colour = COLOURS[group]
     for seed in {point.seed: None for point in points}:
         own = [(point.steps, value(point.scores[group])) for point in points if point.seed == seed]
         panel.plot(*zip(*own, strict=True), color=colour, linewidth=0.6)
     at = sorted({point.steps for point in points})
     mean = [fmean(value(point.scores[group]) for point in points if point.steps == steps) for steps in at]
-    # Lines that coincide stay visible: the unseen goals of depth 2 are dashes on those of all 274.
+    # Dashes keep the unseen goals of depth 2 visible on the line of all 274.
     panel.plot(at, mean, color=colour, linewidth=2, linestyle="--" if group == UNSEEN else "-", label=group)
 
 
 def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
-    """Return the end of every seed as Markdown."""
+    """Return the final results of every seed as Markdown."""
     first = {point.seed: point for point in reversed(points)}
     last = {point.seed: point for point in points}
     players = [("random", at_random)]
@@ -252,11 +252,11 @@ def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
 
 
 def main() -> None:
-    """Learn, and write ``learning.svg``, ``.csv``, ``.md`` and the weights of each seed."""
+    """Train, and write ``learning.svg``, ``.csv``, ``.md`` and the weights of each seed."""
     parser = argparse.ArgumentParser(description="Learn TextCraft with MaskablePPO.")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--out", type=Path, default=Path("runs/learning"))
-    parser.add_argument("--smoke", action="store_true", help="learn for seconds only, and measure on a few goals")
+    parser.add_argument("--smoke", action="store_true", help="train for seconds only, and evaluate on a few goals")
     arguments = parser.parse_args()
     started = time.perf_counter()
     arguments.out.mkdir(parents=True, exist_ok=True)

@@ -128,7 +128,7 @@ def test_selectors__are_played_again(draw: str, goals: int, selector: str, monke
 @pytest.mark.parametrize("limit", [1500, 2500])
 def test_selectors__win_within_a_limit_what_they_win_by_then(limit: int, monkeypatch: pytest.MonkeyPatch):
     goals = benchmark("parallel_goals", monkeypatch)
-    whole, cut = (goals.play("apart", 3, "learned", ticks, episodes=60) for ticks in (goals.ENOUGH, limit))
+    whole, cut = (goals.play("apart", 3, "learned", ticks, episodes=60) for ticks in (goals.MAX_TICKS, limit))
     assert [ticks for ticks in whole.ticks if ticks <= limit] == cut.ticks
     assert 0 < len(cut.ticks) < len(whole.ticks) == 60
 

@@ -8,7 +8,7 @@ import re
 import gymnasium as gym
 import numpy as np
 import pytest
-from crafting import COMMANDS, PROMPT, RECIPES, SPACE, CraftingGraph, Reader, kind_of_filling, read_line
+from crafting import COMMANDS, PROMPT, RECIPES, SPACE, CraftingGraph, Reader, match_kind, read_line
 
 import textcraft_gym
 from textcraft_gym.wrappers import ActionMasking
@@ -46,8 +46,8 @@ def test_read_line__reads_commands_and_recipes(text: str, line: tuple):
         ("", "planks", None),
     ],
 )
-def test_kind_of_filling__by_name_or_as_one_of_a_kind(name: str, asked: str, kind: int | None):
-    assert kind_of_filling(tuple(name.split()), tuple(asked.split())) == kind
+def test_match_kind__by_full_name_or_by_kind(name: str, asked: str, kind: int | None):
+    assert match_kind(tuple(name.split()), tuple(asked.split())) == kind
 
 
 def test_reader__shows_what_makes_what_is_missing():

@@ -39,15 +39,15 @@ def test_scorer__does_not_mind_in_which_order_commands_stand():
     assert (value[0] - value[1]).abs().max().item() < 1e-6
 
 
-def test_next_of__crafts_first_and_gets_in_portions():
-    from behaviour_cloning import next_of
+def test_next_command__crafts_first_and_gets_in_portions():
+    from behaviour_cloning import next_command
 
     commands = ["inventory", "get 1 oak logs", "get 3 oak logs", "get 8 sand", "craft 4 oak planks using 1 oak logs"]
     plan = ["get 5 oak logs", "craft 4 oak planks using 1 oak logs"]
-    assert next_of(plan, commands) == plan[1]
-    assert next_of(plan, commands[:-1]) == "get 3 oak logs"
-    assert next_of(["get 2 oak logs"], commands) == "get 1 oak logs"
-    assert next_of(["get 3 sand"], commands) == "get 8 sand"
+    assert next_command(plan, commands) == plan[1]
+    assert next_command(plan, commands[:-1]) == "get 3 oak logs"
+    assert next_command(["get 2 oak logs"], commands) == "get 1 oak logs"
+    assert next_command(["get 3 sand"], commands) == "get 8 sand"
 
 
 def test_demonstrator__wins():
@@ -58,7 +58,7 @@ def test_demonstrator__wins():
         demonstrator = Demonstrator()
         episode = textcraft_gym.run_episode(env, demonstrator, task=task.id, seed=0)
         assert episode.won, task
-        assert len(demonstrator.seen) == len(demonstrator.chosen) == episode.steps
+        assert len(demonstrator.graphs) == len(demonstrator.indices) == episode.steps
 
 
 def test_maskable_ppo__learns(tmp_path: Path):
