@@ -66,7 +66,8 @@ def demonstrations(
     if seed < 0 or (limit is not None and limit < 1):
         raise ValueError(f"expected a seed of 0 or more and a limit of 1 or more, got {seed} and {limit}")
     split = split or default_split(env_id)
-    with closing(make(env_id, split=split, **{**env_args, **ExpertAgent.env_args})) as env:
+    chosen = {} if split is None else {"split": split}
+    with closing(make(env_id, **{**chosen, **env_args, **ExpertAgent.env_args})) as env:
         if thoughts and not env.has_wrapper_attr("thoughts"):
             raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
         think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts
