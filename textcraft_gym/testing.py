@@ -26,12 +26,12 @@ from dataclasses import asdict
 from itertools import chain, zip_longest
 from typing import Any, ClassVar
 
-import cloudpickle
 import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Text
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector.utils import CloudpickleWrapper
 
 from textcraft_gym.agents.contract.agent import Agent, Completion, Model, Policy, Prompt
 from textcraft_gym.agents.simulated import SimulatedModel
@@ -332,11 +332,12 @@ class EnvContract:
         env = self.make_env(expert=True)
         for task in tasks[: self.solved]:
             info = env.reset(seed=0, options={"task": task.id})[1]
-            rewards, terminated = [], False
+            rewards: list[float] = []
+            terminated = False
             for action in info["expert_plan"]:
                 assert not terminated, f"{task.id} ends before its plan does"
                 _, reward, terminated, _, info = env.step(action)
-                rewards.append(reward)
+                rewards.append(float(reward))
             assert terminated, f"{task.id} does not end with its plan"
             assert info["won"], f"{task.id} is not won by its plan"
             assert sum(rewards) > 0, f"{task.id} is won without a reward"
@@ -444,7 +445,8 @@ def _pickled(env: Any) -> Any:
 
 
 def _cloudpickled(env: Any) -> Any:
-    return cloudpickle.loads(cloudpickle.dumps(env))
+    # As Gymnasium sends environments to the processes of a vector.
+    return pickle.loads(pickle.dumps(CloudpickleWrapper(env))).fn  # noqa: S301  # its own bytes
 
 
 def _raises(
