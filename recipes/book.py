@@ -8,7 +8,7 @@ a tag without members is a plain item. ``tags="item"`` takes the game's own item
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -41,7 +41,7 @@ class RecipeBook:
     so that environments share it and what is worked out from it once.
 
     Attributes:
-        tags: Which reading of tags this book has.
+        tags: The reading of tags.
         recipes: The recipes of each craftable item, by item id, both in the order of their ids.
         members: The items that fill each ingredient.
         base_items: The items that can be got, sorted.
@@ -88,7 +88,7 @@ class RecipeBook:
 
     @property
     def mixes(self) -> bool:
-        """Whether one slot takes a mix of the members of its tag."""
+        """True if one slot takes a mix of the members of its tag."""
         return self.tags == "item"
 
     @cached_property
@@ -99,12 +99,13 @@ class RecipeBook:
     def tree(self, goal: str) -> tuple[str, ...]:
         """Return the craftable items in the goal's tree, the goal first: all alternatives and all members of tags."""
         found = {goal: None}
-        for item in (pending := [goal]):
-            for recipe in self.recipes.get(item, ()):
+        pending = deque([goal])
+        while pending:
+            for recipe in self.recipes.get(pending.popleft(), ()):
                 for slot in recipe.slots:
                     new = [m for m in self.members[slot.ingredient] if m in self.recipes and m not in found]
                     found.update(dict.fromkeys(new))
-                    pending += new
+                    pending.extend(new)
         return tuple(found)
 
     def match(self, output: str, offer: Offer) -> Recipe | None:
@@ -139,14 +140,14 @@ def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
     if not offer:
         return not slots
     (item, held), rest = offer[0], offer[1:]
-    for place, (ingredient, count) in enumerate(slots):
+    for index, (ingredient, count) in enumerate(slots):
         if item not in book.members[ingredient]:
             continue
-        amounts: Iterable[int] = range(min(held, count), 0, -1) if book.mixes else [count] * (count <= held)
+        amounts: Iterable[int] = range(min(held, count), 0, -1) if book.mixes else [count] if count <= held else []
         for amount in amounts:
             unfilled = (Slot(ingredient, count - amount),) if amount < count else ()
             unused = ((item, held - amount), *rest) if amount < held else rest
-            if _fills(book, unused, slots[:place] + unfilled + slots[place + 1 :]):
+            if _fills(book, unused, slots[:index] + unfilled + slots[index + 1 :]):
                 return True
     return False
 

@@ -1,4 +1,4 @@
-"""Where recipes come from: a data-pack folder, a zip, a game jar, or the compact bundle that the package carries.
+"""Sources of recipes: a data-pack folder, a zip, a game jar, or the compact bundle that the package carries.
 
 A data pack keeps ``data/<namespace>/recipes/<name>.json`` and ``data/<namespace>/tags/items/<name>.json`` (``recipe``
 and ``tags/item`` since Minecraft 1.21). A folder or an archive with plain ``recipes/`` and ``tags/`` is read too. The

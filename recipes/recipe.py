@@ -18,7 +18,7 @@ _REFERENCE = re.compile(r"(?P<tag>#?)(?P<namespace>[a-z0-9_.-]+:)?(?P<path>[a-z0
 SHAPED, SHAPELESS = "minecraft:crafting_shaped", "minecraft:crafting_shapeless"
 
 Ingredient: TypeAlias = tuple[str, ...]
-"""What fills a slot: any one of these references, each an item id or ``#`` and a tag id."""
+"""An ingredient: any one of these references fills it, each an item id or ``#`` and a tag id."""
 
 
 class RecipeError(TextCraftGymError, ValueError):

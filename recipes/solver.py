@@ -26,7 +26,7 @@ class Craft(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to get, then what to craft, in an order that works."""
+    """Items to get, then recipes to craft, in an order that works."""
 
     gets: Offer
     crafts: tuple[Craft, ...]

@@ -50,7 +50,7 @@ def make_splits(
     Args:
         book: Whose tasks.
         fractions: Of train, dev and test; they add up to 1. A depth with few tasks is rounded by largest remainder.
-        seed: Which division. The same book, fractions and seed always give the same one.
+        seed: Seed of the division. The same book, fractions and seed always give the same one.
         compositional: Keep every craftable intermediate of a test tree out of train's goals, so that test asks for
             compositions whose parts were never a goal. Such goals go to dev, and dev gives train others of their
             depth while it has any; so train can come out smaller than its fraction.
@@ -72,7 +72,7 @@ def make_splits(
 
 
 class Leakage(NamedTuple):
-    """What a learner that saw the trees of train has met of the trees of test.
+    """Overlap between the trees of train and the trees of test.
 
     Attributes:
         intermediates: For each craftable intermediate of a test tree: whether it was a ``goal`` of train, only an

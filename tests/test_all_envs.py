@@ -1,31 +1,19 @@
-"""What every environment of the suite promises, checked for each registered id."""
+"""What every environment of the suite promises: what any world of text must hold, and more, for each registered id."""
 
 from __future__ import annotations
 
 import gc
-import pickle
-import random
 import subprocess
 import sys
 import tracemalloc
-import warnings
-from copy import deepcopy
 
-import cloudpickle
 import gymnasium as gym
-import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.utils.env_checker import check_env
 
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.registration import BUNDLED, SUITE
-
-NONSENSE = "no such action 🪵 \0"
-SPLITS = {"ALFWorld-v0": ("valid_unseen", "dev"), "MineTechTree-v0": ("core71", "MT5")}
-"""Two splits of those that have no test or no dev."""
-
-pytestmark = pytest.mark.parametrize("env_id", BUNDLED)
+from textcraft_gym.testing import NONSENSE, EnvContract
 
 
 def easy(env_id: str) -> str:
@@ -38,270 +26,221 @@ def begin(env_id: str, **env_args) -> tuple[gym.Env, dict]:
     return env, env.reset(seed=0, options={"task": easy(env_id)})[1]
 
 
-def played(env: gym.Env, info: dict) -> list:
-    """Follow the expert to the end, with one mistake on the way, then draw and begin another task."""
-    steps = [env.step(NONSENSE)]
-    while not (steps[-1][2] or steps[-1][3]):
-        steps.append(env.step(steps[-1][4]["expert_plan"][0]))
-    return [*steps, env.reset(), env.step(NONSENSE), env.reset(seed=4)]
+class Suite(EnvContract):
+    """Two splits, and the limit of steps, of an environment of the suite."""
 
+    splits = ("test", "dev")
+    limit = 100
 
-def test_check_env__has_nothing_to_say(env_id):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(gym.make(env_id).unwrapped)
-        check_env(gym.make(env_id, render_mode="ansi").unwrapped)
+    def test_make__works_in_a_fresh_process_without_importing_and_without_side_effects(self):
+        script = f"""if True:
+            import random
+            import numpy
+            import gymnasium
+            states = random.getstate(), repr(numpy.random.get_state())
+            env = gymnasium.make("textcraft_gym:{self.env_id}")
+            observation, info = env.reset(seed=0)
+            env.step("look around")
+            assert isinstance(observation, str) and info["task"]
+            assert states == (random.getstate(), repr(numpy.random.get_state()))
+        """
+        run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True)
+        assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
+    def test_episode__keeps_the_contract(self, capsys):
+        env, info = begin(self.env_id)
+        assert env.unwrapped.metadata["render_modes"] == ["ansi"]
+        assert info["won"] is False
+        for action in (NONSENSE, *info["expert_plan"]):
+            assert action in env.action_space
+            step = observation, reward, terminated, truncated, info = env.step(action)
+            assert isinstance(step, tuple)
+            assert [type(part) for part in step] == [str, float, bool, bool, dict]
+            assert observation in env.observation_space
+            assert info["task"] == easy(self.env_id)
+            assert info["won"] is terminated
+            assert ("invalid_reason" in info) == (action == NONSENSE)
+            assert reward == (1.0 if terminated else 0.0)
+            assert not truncated
+        assert terminated
+        assert capsys.readouterr() == ("", "")
 
-def test_make__works_in_a_fresh_process_without_importing_and_without_side_effects(env_id):
-    script = f"""if True:
-        import random
-        import numpy
-        import gymnasium
-        states = random.getstate(), repr(numpy.random.get_state())
-        env = gymnasium.make("textcraft_gym:{env_id}")
-        observation, info = env.reset(seed=0)
-        env.step("look around")
-        assert isinstance(observation, str) and info["task"]
-        assert states == (random.getstate(), repr(numpy.random.get_state()))
-    """
-    run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    def test_reset__works_without_a_seed_and_differs(self):
+        env = gym.make(self.env_id)
+        drawn = [env.reset()[1]["task"] for _ in range(20)]
+        assert len(set(drawn)) > 5
+        assert len({gym.make(self.env_id).reset()[0] for _ in range(5)}) > 1
 
+    def test_reset__with_a_seed_begins_a_series_that_repeats(self):
+        first, second = gym.make(self.env_id), gym.make(self.env_id)
+        second.reset(seed=1)
+        series = [[env.reset(seed=5), *(env.reset() for _ in range(5))] for env in (first, second)]
+        assert series[0] == series[1]
+        assert len({info["task"] for _, info in series[0]}) > 1
 
-def test_episode__keeps_the_contract(env_id, capsys):
-    env, info = begin(env_id)
-    assert env.unwrapped.metadata["render_modes"] == ["ansi"]
-    assert info["won"] is False
-    for action in (NONSENSE, *info["expert_plan"]):
-        assert action in env.action_space
-        step = observation, reward, terminated, truncated, info = env.step(action)
-        assert isinstance(step, tuple)
-        assert [type(part) for part in step] == [str, float, bool, bool, dict]
-        assert observation in env.observation_space
-        assert info["task"] == easy(env_id)
-        assert info["won"] is terminated
-        assert ("invalid_reason" in info) == (action == NONSENSE)
-        assert reward == (1.0 if terminated else 0.0)
-        assert not truncated
-    assert terminated
-    assert capsys.readouterr() == ("", "")
+    def test_reset__with_a_task_begins_it_whatever_the_split(self):
+        env = gym.make(self.env_id)
+        for split in self.splits:
+            for task in tasks(self.env_id, split)[:5]:
+                assert env.reset(seed=1, options={"task": task.id})[1]["task"] == task.id
+        assert env.reset(seed=1, options={}) == env.reset(seed=1) == env.reset(seed=1, options=None)
 
-
-def test_sample_of_the_action_space__can_be_played(env_id):
-    env = gym.make(env_id)
-    assert env.reset(seed=0)[0] in env.observation_space
-    env.action_space.seed(0)
-    for _ in range(50):
-        assert env.step(env.action_space.sample())[0] in env.observation_space
-
-
-def test_reset__works_without_a_seed_and_differs(env_id):
-    env = gym.make(env_id)
-    drawn = [env.reset()[1]["task"] for _ in range(20)]
-    assert len(set(drawn)) > 5
-    assert len({gym.make(env_id).reset()[0] for _ in range(5)}) > 1
-
-
-def test_reset__with_a_seed_begins_a_series_that_repeats(env_id):
-    first, second = gym.make(env_id), gym.make(env_id)
-    second.reset(seed=1)
-    series = [[env.reset(seed=5), *(env.reset() for _ in range(5))] for env in (first, second)]
-    assert series[0] == series[1]
-    assert len({info["task"] for _, info in series[0]}) > 1
-
-
-def test_reset__with_a_task_begins_it_whatever_the_split(env_id):
-    env = gym.make(env_id)
-    for split in SPLITS.get(env_id, ("test", "dev")):
-        for task in tasks(env_id, split)[:5]:
-            assert env.reset(seed=1, options={"task": task.id})[1]["task"] == task.id
-    assert env.reset(seed=1, options={}) == env.reset(seed=1) == env.reset(seed=1, options=None)
-
-
-def test_step__before_reset_or_after_the_end_raises(env_id):
-    for env in (gym.make(env_id), gym.make(env_id).unwrapped):
-        with pytest.raises(ResetNeeded):
-            env.step(NONSENSE)
-    env, info = begin(env_id)
-    for action in info["expert_plan"]:
-        env.step(action)
-    for _ in range(2):
-        with pytest.raises(ResetNeeded, match="reset"):
-            env.step(NONSENSE)
-    env.reset()
-    env.step(NONSENSE)
-
-
-def test_unknown_name__says_what_there_is(env_id):
-    with pytest.raises(UnknownName, match=rf"Possible: \w+, .*{SPLITS.get(env_id, ('dev',))[-1]}, (\w+, )*all"):
-        gym.make(env_id, split="tset")
-    env = gym.make(env_id)
-    task = env.get_wrapper_attr("tasks")[0].id
-    with pytest.raises(UnknownName, match=f"unknown task '{task}x'.*{task}"):
-        env.reset(options={"task": task + "x"})
-    with pytest.raises(UnknownName, match=r"unknown reset option 'taks'.*Possible: task"):
-        env.reset(options={"taks": task})
-    with pytest.raises(UnknownName, match=r"unknown argument of \w+ 'splt'\. Did you mean split\?"):
-        gym.make(env_id, splt="dev")
-
-
-def test_failed_reset__leaves_the_episode_that_is_on(env_id):
-    env, info = begin(env_id)
-    env.step(info["expert_plan"][0])
-    with pytest.raises(UnknownName):
-        env.reset(options={"task": "nothing"})
-    for action in info["expert_plan"][1:]:
-        terminated = env.step(action)[2]
-    assert terminated
-
-
-def test_render__is_the_prompt_and_then_the_last_action_with_its_answer(env_id):
-    env, info = begin(env_id, render_mode="ansi")
-    prompt = env.unwrapped.reset(seed=0, options={"task": info["task"]})[0]
-    assert env.render() == prompt
-    action = info["expert_plan"][0]
-    observation = env.step(action)[0]
-    assert env.render() == f"> {action}\n{observation}"
-    assert gym.make(env_id).unwrapped.render() is None
-
-
-def test_limit__truncates_where_the_table_says(env_id):
-    env, _ = begin(env_id)
-    limit = SUITE[env_id].max_episode_steps
-    assert limit == {"ALFWorld-v0": 50, "MineTechTree-v0": 200}.get(env_id, 100)
-    truncations = [env.step(NONSENSE)[3] for _ in range(limit)]
-    assert truncations == [False] * (limit - 1) + [True]
-
-
-def test_limit__can_be_changed_and_lifted(env_id):
-    env, _ = begin(env_id, max_episode_steps=3)
-    assert [env.step(NONSENSE)[3] for _ in range(3)] == [False, False, True]
-    env, info = begin(env_id, max_episode_steps=-1)
-    assert not any(env.step(NONSENSE)[3] for _ in range(150))
-    for action in info["expert_plan"]:
-        _, reward, terminated, _, _ = env.step(action)
-    assert (reward, terminated) == (1.0, True)
-
-
-def test_global_random_states__are_left_alone(env_id):
-    random.seed(3)
-    np.random.seed(3)
-    before = random.getstate(), repr(np.random.get_state())
-    env, info = begin(env_id, admissible=True)
-    played(env, info)
-    assert before == (random.getstate(), repr(np.random.get_state()))
-    random.seed(4)
-    assert env.reset(seed=0)[0] == gym.make(env_id).reset(seed=0)[0]
-
-
-@pytest.mark.parametrize(
-    "copy",
-    [
-        lambda env: pickle.loads(pickle.dumps(env)),
-        lambda env: cloudpickle.loads(cloudpickle.dumps(env)),
-        deepcopy,
-    ],
-    ids=["pickle", "cloudpickle", "deepcopy"],
-)
-def test_copy__in_the_middle_of_an_episode_goes_on_alike(env_id, copy):
-    env, info = begin(env_id, admissible=True)
-    info = env.step(info["expert_plan"][0])[4]
-    twin = copy(env)
-    assert played(twin, info) == played(env, info)
-
-
-def test_environments__at_the_same_time_do_not_meet(env_id):
-    def steps(env: gym.Env, info: dict):
-        yield env.step(NONSENSE)
+    def test_step__before_reset_or_after_the_end_raises(self):
+        for env in (gym.make(self.env_id), gym.make(self.env_id).unwrapped):
+            with pytest.raises(ResetNeeded):
+                env.step(NONSENSE)
+        env, info = begin(self.env_id)
         for action in info["expert_plan"]:
-            yield env.step(action)
-        yield env.reset()
-
-    def start(seed: int) -> tuple[gym.Env, dict]:
-        env = gym.make(env_id, expert=True)
-        return env, env.reset(seed=seed)[1]
-
-    alone = [list(steps(*start(seed))) for seed in (1, 2)]
-    together: list[list] = [[], []]
-    games = [steps(*start(seed)) for seed in (1, 2)]
-    for _ in range(max(map(len, alone))):
-        for game, seen in zip(games, together, strict=True):
-            seen.extend(answer for answer in [next(game, None)] if answer is not None)
-    assert together == alone
-
-
-def test_resets__by_the_hundred_leave_nothing_behind(env_id):
-    def objects() -> int:
-        gc.collect()
-        return len(gc.get_objects())
-
-    env, _ = begin(env_id, admissible=True)
-    first = env.reset(seed=0, options={"task": easy(env_id)})
-    for seed in range(200):
-        env.reset(seed=seed)
+            env.step(action)
+        for _ in range(2):
+            with pytest.raises(ResetNeeded, match="reset"):
+                env.step(NONSENSE)
+        env.reset()
         env.step(NONSENSE)
-    before = objects()
-    for _ in range(200):
-        assert env.reset(seed=0, options={"task": easy(env_id)}) == first
-    assert objects() - before < 100
 
+    def test_unknown_name__says_what_there_is(self):
+        with pytest.raises(UnknownName, match=rf"Possible: \w+, .*{self.splits[-1]}, (\w+, )*all"):
+            gym.make(self.env_id, split="tset")
+        env = gym.make(self.env_id)
+        task = env.get_wrapper_attr("tasks")[0].id
+        with pytest.raises(UnknownName, match=f"unknown task '{task}x'.*{task}"):
+            env.reset(options={"task": task + "x"})
+        with pytest.raises(UnknownName, match=r"unknown reset option 'taks'.*Possible: task"):
+            env.reset(options={"taks": task})
+        with pytest.raises(UnknownName, match=r"unknown argument of \w+ 'splt'\. Did you mean split\?"):
+            gym.make(self.env_id, splt="dev")
 
-def test_resets__with_ever_new_seeds_leave_nothing_behind(env_id):
-    env = gym.make(env_id, split="all")
-    for task in env.get_wrapper_attr("tasks"):
-        env.reset(seed=0, options={"task": task.id})
+    def test_failed_reset__leaves_the_episode_that_is_on(self):
+        env, info = begin(self.env_id)
+        env.step(info["expert_plan"][0])
+        with pytest.raises(UnknownName):
+            env.reset(options={"task": "nothing"})
+        for action in info["expert_plan"][1:]:
+            terminated = env.step(action)[2]
+        assert terminated
 
-    def traced(seeds: range) -> int:
-        for seed in seeds:
+    def test_render__is_the_prompt_and_then_the_last_action_with_its_answer(self):
+        env, info = begin(self.env_id, render_mode="ansi")
+        prompt = env.unwrapped.reset(seed=0, options={"task": info["task"]})[0]
+        assert env.render() == prompt
+        action = info["expert_plan"][0]
+        observation = env.step(action)[0]
+        assert env.render() == f"> {action}\n{observation}"
+        assert gym.make(self.env_id).unwrapped.render() is None
+
+    def test_limit__truncates_where_the_table_says(self):
+        env, _ = begin(self.env_id)
+        limit = SUITE[self.env_id].max_episode_steps
+        assert limit == self.limit
+        truncations = [env.step(NONSENSE)[3] for _ in range(limit)]
+        assert truncations == [False] * (limit - 1) + [True]
+
+    def test_limit__can_be_changed_and_lifted(self):
+        env, _ = begin(self.env_id, max_episode_steps=3)
+        assert [env.step(NONSENSE)[3] for _ in range(3)] == [False, False, True]
+        env, info = begin(self.env_id, max_episode_steps=-1)
+        assert not any(env.step(NONSENSE)[3] for _ in range(150))
+        for action in info["expert_plan"]:
+            _, reward, terminated, _, _ = env.step(action)
+        assert (reward, terminated) == (1.0, True)
+
+    def test_resets__by_the_hundred_leave_nothing_behind(self):
+        def objects() -> int:
+            gc.collect()
+            return len(gc.get_objects())
+
+        env, _ = begin(self.env_id, admissible=True)
+        first = env.reset(seed=0, options={"task": easy(self.env_id)})
+        for seed in range(200):
             env.reset(seed=seed)
             env.step(NONSENSE)
-        return tracemalloc.get_traced_memory()[0]
+        before = objects()
+        for _ in range(200):
+            assert env.reset(seed=0, options={"task": easy(self.env_id)}) == first
+        assert objects() - before < 100
 
-    tracemalloc.start()
-    try:
-        before = traced(range(100))
-        # 20 bytes a reset; or, where the last games are kept, what these differ in size
-        assert traced(range(100, 1100)) - before < max(20_000, 0.5 * before)
-    finally:
-        tracemalloc.stop()
+    def test_resets__with_ever_new_seeds_leave_nothing_behind(self):
+        env = gym.make(self.env_id, split="all")
+        for task in env.get_wrapper_attr("tasks"):
+            env.reset(seed=0, options={"task": task.id})
+
+        def traced(seeds: range) -> int:
+            for seed in seeds:
+                env.reset(seed=seed)
+                env.step(NONSENSE)
+            return tracemalloc.get_traced_memory()[0]
+
+        tracemalloc.start()
+        try:
+            before = traced(range(100))
+            # 20 bytes a reset; or, where the last games are kept, what these differ in size
+            assert traced(range(100, 1100)) - before < max(20_000, 0.5 * before)
+        finally:
+            tracemalloc.stop()
+
+    @pytest.mark.parametrize(
+        ("mode", "arguments"),
+        [
+            ("sync", {}),
+            ("async", {"shared_memory": True, "context": "spawn"}),
+            ("async", {"shared_memory": False, "context": "spawn"}),
+        ],
+        ids=["sync", "async-shared", "async"],
+    )
+    def test_vector__of_three_is_three_single_ones(self, mode, arguments):
+        """Through the end of an episode: on the step after it, the vector resets by itself."""
+        singles = [gym.make(self.env_id, expert=True) for _ in range(3)]
+        resets = [env.reset(seed=7 + place) for place, env in enumerate(singles)]
+        infos = [info for _, info in resets]
+        vector = gym.make_vec(self.env_id, num_envs=3, vectorization_mode=mode, vector_kwargs=arguments, expert=True)
+        observations, info = vector.reset(seed=7)
+        assert observations == tuple(observation for observation, _ in resets)
+        assert observations in vector.observation_space
+        over, ends = [False] * 3, 0
+        for _ in range(max(len(info["expert_plan"]) for info in infos) + 3):
+            actions = [NONSENSE if done else info["expert_plan"][0] for done, info in zip(over, infos, strict=True)]
+            assert tuple(actions) in vector.action_space
+            expected = [
+                (*(reset := env.reset())[:1], 0.0, False, False, reset[1]) if done else env.step(action)
+                for env, action, done in zip(singles, actions, over, strict=True)
+            ]
+            observations, rewards, terminations, truncations, info = vector.step(actions)
+            infos = [step[4] for step in expected]
+            over = [step[2] for step in expected]
+            ends += sum(over)
+            assert observations == tuple(step[0] for step in expected)
+            assert list(rewards) == [step[1] for step in expected]
+            assert list(terminations) == over
+            assert not any(truncations)
+            for key in ("task", "won", "expert_plan"):
+                assert list(info[key]) == [single[key] for single in infos]
+        assert ends
+        vector.close()
 
 
-@pytest.mark.parametrize(
-    ("mode", "arguments"),
-    [
-        ("sync", {}),
-        ("async", {"shared_memory": True, "context": "spawn"}),
-        ("async", {"shared_memory": False, "context": "spawn"}),
-    ],
-    ids=["sync", "async-shared", "async"],
-)
-def test_vector__of_three_is_three_single_ones(env_id, mode, arguments):
-    """Through the end of an episode: on the step after it, the vector resets by itself."""
-    singles = [gym.make(env_id, expert=True) for _ in range(3)]
-    resets = [env.reset(seed=7 + place) for place, env in enumerate(singles)]
-    infos = [info for _, info in resets]
-    vector = gym.make_vec(env_id, num_envs=3, vectorization_mode=mode, vector_kwargs=arguments, expert=True)
-    observations, info = vector.reset(seed=7)
-    assert observations == tuple(observation for observation, _ in resets)
-    assert observations in vector.observation_space
-    over, ends = [False] * 3, 0
-    for _ in range(max(len(info["expert_plan"]) for info in infos) + 3):
-        actions = [NONSENSE if done else info["expert_plan"][0] for done, info in zip(over, infos, strict=True)]
-        assert tuple(actions) in vector.action_space
-        expected = [
-            (*(reset := env.reset())[:1], 0.0, False, False, reset[1]) if done else env.step(action)
-            for env, action, done in zip(singles, actions, over, strict=True)
-        ]
-        observations, rewards, terminations, truncations, info = vector.step(actions)
-        infos = [step[4] for step in expected]
-        over = [step[2] for step in expected]
-        ends += sum(over)
-        assert observations == tuple(step[0] for step in expected)
-        assert list(rewards) == [step[1] for step in expected]
-        assert list(terminations) == over
-        assert not any(truncations)
-        for key in ("task", "won", "expert_plan"):
-            assert list(info[key]) == [single[key] for single in infos]
-    assert ends
-    vector.close()
+class TestTextCraft(Suite):
+    env_id = "TextCraft-v0"
+
+
+class TestTextCraftTags(Suite):
+    env_id = "TextCraftTags-v0"
+
+
+class TestALFWorld(Suite):
+    env_id = "ALFWorld-v0"
+    splits = ("valid_unseen", "dev")
+    limit = 50
+
+
+class TestWebShopLite(Suite):
+    env_id = "WebShopLite-v0"
+
+
+class TestMineTechTree(Suite):
+    env_id = "MineTechTree-v0"
+    splits = ("core71", "MT5")
+    limit = 200
+
+
+def test_suite__is_tested_whole():
+    assert {world.env_id for world in Suite.__subclasses__()} == set(BUNDLED)

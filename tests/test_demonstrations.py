@@ -177,8 +177,8 @@ def test_write_demonstrations__counts_and_leaves_no_half_file(tmp_path: Path):
 
 
 def test_demonstrations__refuse_what_makes_no_sense():
-    for wrong in ({"limit": 0}, {"seed": -1}):
-        with pytest.raises(ValueError, match="1 or more"):
+    for wrong, said in (({"limit": 0}, "limit of 1 or more"), ({"seed": -1}, "seed of 0 or more")):
+        with pytest.raises(ValueError, match=said):
             next(demonstrations("TextCraft-v0", **wrong))
     with pytest.raises(UnknownName, match="train"):
         next(demonstrations("TextCraft-v0", "train"))

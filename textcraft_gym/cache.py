@@ -1,4 +1,4 @@
-"""Where things are kept that take long to work out, and how they get there. Nothing fails because it is not kept."""
+"""On-disk cache, where every failure counts as a miss, and atomic writes."""
 
 from __future__ import annotations
 

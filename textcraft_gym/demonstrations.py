@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.agents.baselines.expert import ExpertAgent
-from textcraft_gym.errors import Unsupported
+from textcraft_gym.cache import atomic_write
+from textcraft_gym.errors import Unsupported, at_least
 from textcraft_gym.evaluation.episode import Episode, run_episode
 from textcraft_gym.registration import default_split, make
 from textcraft_gym.task import Task
-from textcraft_gym.wrappers.think_actions import ANSWER
+from textcraft_gym.wrappers.think_actions import ANSWER, THOUGHTS
 from textcraft_gym.wrappers.transcript_recorder import message
 
 Demonstration: TypeAlias = dict[str, Any]
@@ -22,12 +23,9 @@ Turns: TypeAlias = list[dict[str, Any]]
 Thoughts: TypeAlias = Callable[[Any, Sequence[str]], list[str]]
 """Returns for each action of a task's plan what to think before it; an empty text where there is nothing to say."""
 
-THINK = "think: "
-"""How a thought begins where ``ReActAgent`` plays."""
-
 
 class Written(NamedTuple):
-    """How many demonstrations were written, and of how many tasks there is none."""
+    """Number of demonstrations written, and of tasks without one."""
 
     demonstrations: int
     left_out: int
@@ -52,10 +50,10 @@ def demonstrations(
 
     Args:
         env_id: An id of the table.
-        split: Which tasks, by default those that the environment plays.
-        thoughts: Whether to think aloud before actions.
+        split: The split, by default that which the environment plays.
+        thoughts: Add thoughts before actions.
         seed: The seed of every reset.
-        limit: Only the first so many tasks.
+        limit: Maximum number of tasks.
         env_args: Further arguments of ``gym.make``.
 
     Raises:
@@ -63,10 +61,12 @@ def demonstrations(
         Unsupported: For thoughts of an environment that offers none.
         ValueError: If seed or limit are out of bounds.
     """
-    if seed < 0 or (limit is not None and limit < 1):
-        raise ValueError(f"expected a seed of 0 or more and a limit of 1 or more, got {seed} and {limit}")
+    at_least("seed", seed, 0)
+    if limit is not None:
+        at_least("limit", limit, 1)
     split = split or default_split(env_id)
-    with closing(make(env_id, split=split, **{**env_args, **ExpertAgent.env_args})) as env:
+    chosen = {} if split is None else {"split": split}
+    with closing(make(env_id, **{**chosen, **env_args, **ExpertAgent.env_args})) as env:
         if thoughts and not env.has_wrapper_attr("thoughts"):
             raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
         think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts
@@ -97,20 +97,10 @@ def write_demonstrations(found: Iterator[Demonstration | None], file: str | Path
     Raises:
         OSError: If it cannot be written.
     """
-    unfinished = Path(file).with_name(Path(file).name + ".new")
-    written, left_out = 0, 0
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as lines:
-            for one in found:
-                if one is None:
-                    left_out += 1
-                else:
-                    lines.write(json.dumps(one) + "\n")
-                    written += 1
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return Written(written, left_out)
+    demos = list(found)
+    lines = [json.dumps(demo) + "\n" for demo in demos if demo is not None]
+    atomic_write(Path(file), "".join(lines))
+    return Written(len(lines), len(demos) - len(lines))
 
 
 def task_hash(env_id: str, task: Task) -> str:
@@ -130,6 +120,6 @@ def _dialogue(episode: Episode, thoughts: Sequence[str]) -> Turns:
     dialogue = [message("human", opening)]
     for (action, observation), thought in zip(turns, thoughts, strict=True):
         if thought:
-            dialogue += [message("gpt", THINK + thought), message("human", ANSWER)]
+            dialogue += [message("gpt", f"{THOUGHTS[0]} {thought}"), message("human", ANSWER)]
         dialogue += [message("gpt", str(action)), message("human", observation)]
     return dialogue

@@ -5,20 +5,26 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+_FEW = 12
+
 
 class TextCraftGymError(Exception):
     """Base class of every error that the suite raises on purpose."""
 
 
 class UnknownName(TextCraftGymError, ValueError):
-    """A task, split, item, agent or environment that does not exist; the message lists what does."""
+    """A task, split, item, agent or environment that does not exist; the message names what comes near.
 
-    def __init__(self, kind: str, name: object, known: Sequence[str], shown: int = 20) -> None:
-        by_tail = {one.rpartition(":")[2]: one for one in known} | {one: one for one in known}
-        close = dict.fromkeys(by_tail[near] for near in difflib.get_close_matches(str(name), by_tail, n=5))
-        hint = f" Did you mean {', '.join(close)}?" if close else ""
-        rest = f", ... ({len(known)} in all)" if len(known) > shown else ""
-        super().__init__(f"unknown {kind} {name!r}.{hint} Possible: {', '.join(known[:shown])}{rest}")
+    Where only a few names exist, it lists them all.
+    """
+
+    def __init__(self, kind: str, name: object, known: Sequence[str]) -> None:
+        # Names with and without their namespace: "beehiv" is near "minecraft:beehive".
+        full_names = {full.rpartition(":")[2]: full for full in known} | {full: full for full in known}
+        near = dict.fromkeys(full_names[close] for close in difflib.get_close_matches(str(name), full_names, n=5))
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        rest = f"Possible: {', '.join(known)}" if len(known) <= _FEW else f"There are {len(known)}."
+        super().__init__(f"unknown {kind} {name!r}.{hint} {rest}")
 
 
 class RunError(TextCraftGymError, ValueError):

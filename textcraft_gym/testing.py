@@ -1,30 +1,50 @@
-"""What every agent must bear: a test to inherit.
+"""Tests to inherit: what every agent and every environment of text must hold. Run them with pytest.
 
-    from textcraft_gym.testing import AgentContract
+    from textcraft_gym.testing import AgentContract, EnvContract
 
     class TestMyAgent(AgentContract):
         def make_agent(self):
             return MyAgent()
 
-Run it with pytest; the model that answers is the simulated one, unless ``make_model`` returns another.
+    class TestMyWorld(EnvContract):
+        env_id = "my_module:My-v0"
+
+The model that answers an agent is the simulated one, unless ``make_model`` returns another.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
+import pickle
+import random
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import asdict
-from typing import Any
+from itertools import chain, zip_longest
+from typing import Any, ClassVar
 
 import gymnasium as gym
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Text
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector.utils import CloudpickleWrapper
 
 from textcraft_gym.agents.contract.agent import Agent, Completion, Model, Policy, Prompt
 from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.errors import Unsupported
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.registration import make
 from textcraft_gym.spaces import AnyText
+
+NONSENSE = "no such action \U0001fab5 \0"
+_WRONG_ARGUMENT = "no_such_argument"
+_WRONG_TASK = "no such task"
+_MOST_TURNS = 1000
 
 
 class SayingModel:
@@ -140,8 +160,303 @@ class AgentContract(ABC):
             _sound(run_episodes([MutteringEnv()], agent, [(None, 0)], model=self.make_model(), max_calls=300))
 
 
+class EnvContract:
+    """Tests of one environment of text; set ``env_id``, or override ``make_env``.
+
+    What an environment does not offer is not tested: named tasks (``tasks``), an expert (``expert=True``), admissible
+    commands (``admissible=True``), rendering (``render_mode="ansi"``), snapshots. What it refuses, it must refuse with
+    ``Unsupported`` and by name.
+
+    Attributes:
+        env_id: The id to give to ``gym.make``.
+        env_args: Arguments of ``gym.make`` that the environment cannot do without.
+        nonsense: An action that does nothing.
+        solved: Number of tasks that the expert is tested on.
+        turns: Number of actions in a walk where there is no expert to follow.
+    """
+
+    env_id: str = ""
+    env_args: ClassVar[dict[str, Any]] = {}
+    nonsense: str = NONSENSE
+    solved: int = 5
+    turns: int = 12
+
+    def make_env(self, **arguments: Any) -> gym.Env[str, str]:
+        """Return the environment under test, made with further arguments."""
+        return gym.make(self.env_id, **{**self.env_args, **arguments})
+
+    def offers(self, argument: str) -> bool:
+        """Return whether the environment takes an argument."""
+        return argument in inspect.signature(type(self.make_env().unwrapped).__init__).parameters
+
+    def make_informed(self, **arguments: Any) -> gym.Env[str, str]:
+        """Return the environment with its expert and its admissible commands, if it has these."""
+        return self.make_env(**{name: True for name in ("expert", "admissible") if self.offers(name)}, **arguments)
+
+    def first_task(self) -> dict[str, Any] | None:
+        """Return options that name a task which is solved in few actions; None for an environment without tasks."""
+        tasks = self._tasks()
+        if not tasks:
+            return None
+        return {"task": min(tasks, key=lambda task: getattr(task, "optimal_length", 0)).id}
+
+    def walk(self, env: gym.Env[str, str], info: dict[str, Any]) -> list[Any]:
+        """Return the steps of ``walking``, and of the two episodes that are begun after it."""
+        return [*self.walking(env, info), env.reset(), env.step(self.nonsense), env.reset(seed=4)]
+
+    def walking(self, env: gym.Env[str, str], info: dict[str, Any]) -> Iterator[Any]:
+        """Make a mistake, then follow the expert to the end, or play random actions where there is none."""
+        env.action_space.seed(0)
+        most = _MOST_TURNS if "expert_plan" in info else self.turns
+        step = env.step(self.nonsense)
+        yield step
+        for _ in range(most - 1):
+            if step[2] or step[3]:
+                return
+            plan = step[4].get("expert_plan")
+            step = env.step(plan[0] if plan else env.action_space.sample())
+            yield step
+
+    def test_env__has_spaces_of_text(self) -> None:
+        """Observations and actions are text."""
+        env = self.make_env()
+        for name, space in (("observation", env.observation_space), ("action", env.action_space)):
+            assert isinstance(space, Text), f"the {name} space is {space}, expected one of text"
+
+    def test_env__passes_gymnasiums_check(self) -> None:
+        """Neither errors nor warnings."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            modes = self.make_env().metadata.get("render_modes", [])
+            check_env(self.make_env().unwrapped, skip_render_check=not modes)
+            if "ansi" in modes:
+                check_env(self.make_env(render_mode="ansi").unwrapped)
+
+    def test_env__steps_have_the_types_of_gymnasium(self) -> None:
+        """Text, a float, two booleans and a dictionary; with named tasks info has ``task`` and ``won``."""
+        env = self.make_informed()
+        observation, info = env.reset(seed=0, options=self.first_task())
+        keys = {"task", "won"} if self._tasks() else set()
+        assert observation in env.observation_space, f"{observation!r} is not in the observation space"
+        assert keys <= set(info), f"the info of reset has {sorted(info)}, expected {sorted(keys)} among it"
+        for step in self.walking(env, info):
+            types = [type(part) for part in step]
+            assert types == [str, float, bool, bool, dict], f"the parts of a step are {types}"
+            assert step[0] in env.observation_space, f"{step[0]!r} is not in the observation space"
+            assert keys <= set(step[4]), f"the info of a step has {sorted(step[4])}, expected {sorted(keys)} among it"
+            assert type(step[4].get("won", False)) is bool, f"info has won={step[4]['won']!r}"
+            assert type(step[4].get("invalid_reason", "")) is str
+
+    def test_env__plays_any_text(self) -> None:
+        """Samples of the action space are played, whatever they say."""
+        env = self.make_env()
+        env.reset(seed=0)
+        env.action_space.seed(0)
+        for _ in range(50):
+            observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            assert observation in env.observation_space
+            if terminated or truncated:
+                env.reset()
+
+    def test_env__plays_the_same_again(self) -> None:
+        """A seed begins a series of episodes that repeats; without one, episodes are drawn."""
+        first, second = self.make_informed(), self.make_informed()
+        second.reset(seed=1)
+        series = [[env.reset(seed=5), *(env.reset() for _ in range(5))] for env in (first, second)]
+        assert series[0] == series[1], "two environments with the same seed begin different series"
+        walks = [self.walk(env, env.reset(seed=7)[1]) for env in (first, second)]
+        assert walks[0] == walks[1], "the same seed and actions lead to different steps"
+        assert isinstance(self.make_env().reset()[0], str)
+
+    def test_env__leaves_global_random_states_alone(self) -> None:
+        """It draws from its own seed, never from ``random`` or ``numpy.random``."""
+        before = random.getstate(), repr(np.random.get_state())
+        env = self.make_informed()
+        self.walk(env, env.reset(seed=0)[1])
+        assert before == (random.getstate(), repr(np.random.get_state()))
+        beginnings = []
+        for seed in (3, 4):
+            random.seed(seed)
+            np.random.seed(seed)
+            beginnings.append(self.make_env().reset(seed=0))
+        random.setstate(before[0])
+        assert beginnings[0] == beginnings[1], "an episode depends on the global random state"
+
+    def test_env__refuses_steps_outside_of_an_episode(self) -> None:
+        """Before the first reset and after the end ``ResetNeeded`` is raised; after a reset it plays on."""
+        for env in (self.make_env(), self.make_env().unwrapped):
+            _raises(ResetNeeded, env.step, self.nonsense)
+        env = self.make_informed().unwrapped
+        *_, last = self.walking(env, env.reset(seed=0, options=self.first_task())[1])
+        if not (last[2] or last[3]):
+            return
+        for _ in range(2):
+            _raises(ResetNeeded, env.step, self.nonsense)
+        env.reset()
+        env.step(self.nonsense)
+
+    def test_env__refuses_an_action_that_is_no_text(self) -> None:
+        """It raises ``TypeError``, and the episode goes on."""
+        env = self.make_env().unwrapped
+        env.reset(seed=0)
+        for wrong in (None, 3, b"look", ["look"]):
+            _raises(TypeError, env.step, wrong)
+        env.step(self.nonsense)
+
+    def test_env__names_a_wrong_argument(self) -> None:
+        """An argument that it does not take is an error that names it."""
+        error = _raises((TypeError, ValueError), self.make_env, **{_WRONG_ARGUMENT: 1})
+        assert _WRONG_ARGUMENT in str(error), f"the error does not name the argument: {error}"
+
+    def test_env__plays_the_task_that_is_named(self) -> None:
+        """``options`` name a task; wrong tasks and options raise ``ValueError`` and leave the episode alone."""
+        tasks = self._tasks()
+        if not tasks:
+            return
+        env = self.make_env()
+        for task in tasks[: self.solved]:
+            played = env.reset(seed=1, options={"task": task.id})[1]["task"]
+            assert played == task.id, f"asked for {task.id}, played {played}"
+        drawn = env.reset(seed=1)
+        assert env.reset(seed=1, options={}) == drawn
+        assert drawn[1]["task"] in {task.id for task in tasks}, "a seed draws a task that is not listed"
+        _raises(ValueError, env.reset, options={"task": _WRONG_TASK})
+        _raises(ValueError, env.reset, options={"taks": tasks[0].id})
+        env.step(self.nonsense)
+
+    def test_env__is_solved_by_its_expert(self) -> None:
+        """Each task of the beginning of the list is won by following the plan, with a reward above 0."""
+        tasks = self._tasks()
+        if not (tasks and self.offers("expert")):
+            return
+        env = self.make_env(expert=True)
+        for task in tasks[: self.solved]:
+            info = env.reset(seed=0, options={"task": task.id})[1]
+            rewards: list[float] = []
+            terminated = False
+            for action in info["expert_plan"]:
+                assert not terminated, f"{task.id} ends before its plan does"
+                _, reward, terminated, _, info = env.step(action)
+                rewards.append(float(reward))
+            assert terminated, f"{task.id} does not end with its plan"
+            assert info["won"], f"{task.id} is not won by its plan"
+            assert sum(rewards) > 0, f"{task.id} is won without a reward"
+
+    def test_env__admits_what_it_lists(self) -> None:
+        """Each admissible command does something."""
+        if not self.offers("admissible"):
+            return
+        env = self.make_env(admissible=True)
+        info = env.reset(seed=0)[1]
+        for command in info["admissible_commands"]:
+            told = deepcopy(env).step(command)[4]
+            assert "invalid_reason" not in told, f"{command!r} is admissible, but {told['invalid_reason']}"
+
+    def test_env__renders_text(self) -> None:
+        """With ``render_mode="ansi"`` it renders what was said last."""
+        if "ansi" not in self.make_env().metadata.get("render_modes", []):
+            return
+        env = self.make_env(render_mode="ansi")
+        observation, _ = env.reset(seed=0)
+        for _ in range(2):
+            rendered: Any = env.render()
+            assert isinstance(rendered, str), f"expected text, got {type(rendered).__name__}"
+            assert observation in rendered, f"{rendered!r} does not show {observation!r}"
+            observation = env.step(self.nonsense)[0]
+        assert self.make_env().unwrapped.render() is None, "it renders without a render mode"
+
+    def test_env__goes_on_alike_when_copied(self) -> None:
+        """Pickled or copied in the middle of an episode, both go on to the same steps."""
+        for copied in (_pickled, _cloudpickled, deepcopy):
+            env = self.make_informed()
+            env.reset(seed=0, options=self.first_task())
+            info = env.step(self.nonsense)[4]
+            twin = copied(env)
+            assert self.walk(twin, info) == self.walk(env, info), "a copy goes on differently"
+
+    def test_env__does_not_meet_others(self) -> None:
+        """Environments that are played in turn play as each does alone."""
+
+        def playing(seed: int) -> Iterator[Any]:
+            env = self.make_informed()
+            return chain(self.walking(env, env.reset(seed=seed)[1]), [env.reset()])
+
+        together = list(zip_longest(playing(1), playing(2)))
+        for seed, steps in zip((1, 2), zip(*together, strict=True), strict=True):
+            assert [step for step in steps if step] == list(playing(seed)), "it plays differently beside another"
+
+    def test_env__returns_to_a_snapshot(self) -> None:
+        """What follows a restored snapshot is what followed the first time."""
+        env = self.make_informed()
+        info = env.reset(seed=0, options=self.first_task())[1]
+        if not env.has_wrapper_attr("snapshot"):
+            return
+        take, go_back = env.unwrapped.get_wrapper_attr("snapshot"), env.unwrapped.get_wrapper_attr("restore")
+        plan = info.get("expert_plan", [])
+        info = env.step(plan[0] if len(plan) > 1 else self.nonsense)[4]  # a state that no reset leads to
+        try:
+            snapshot = take()
+        except Unsupported:
+            return
+        first = self.walk(env.unwrapped, info)
+        go_back(pickle.loads(pickle.dumps(snapshot)))  # noqa: S301  # its own bytes
+        assert take() == snapshot, "the restored moment is another"
+        assert self.walk(env.unwrapped, info) == first, "the restored episode goes on differently"
+
+    def test_env__offers_or_refuses_by_name(self) -> None:
+        """What is offered beside ``reset`` and ``step`` works, or raises ``Unsupported`` with its name."""
+        env = self.make_informed()
+        info = env.reset(seed=0, options=self.first_task())[1]
+        plan = info.get("expert_plan")
+        reason = env.step(self.nonsense)[4].get("invalid_reason")
+        task = next((task for task in self._tasks() if task.id == info.get("task")), None)
+        uses: dict[str, tuple[type, Callable[[Any], Any]]] = {
+            "fingerprint": (str, lambda fingerprint: fingerprint),
+            "vocabulary": (str, lambda vocabulary: vocabulary),
+            "explain": (str, lambda explain: explain(self.nonsense, reason) if reason else ""),
+            "possible_commands": (list, lambda possible_commands: possible_commands()),
+            "thoughts": (list, lambda thoughts: thoughts(task, plan) if plan else []),
+            "snapshot": (tuple, lambda snapshot: tuple(snapshot())),
+        }
+        for name, (expected, use) in uses.items():
+            if env.has_wrapper_attr(name):
+                try:
+                    found = use(env.get_wrapper_attr(name))
+                except Unsupported as error:
+                    if name not in str(error):
+                        raise AssertionError(f"the refusal of {name} does not name it: {error}") from error
+                else:
+                    assert isinstance(found, expected), f"{name} gives {found!r}"
+
+    def _tasks(self) -> Sequence[Any]:
+        env = self.make_env()
+        return env.get_wrapper_attr("tasks") if env.has_wrapper_attr("tasks") else ()
+
+
 def _sound(episodes: Iterable[Episode]) -> list[Episode]:
     played = sorted(episodes, key=lambda episode: episode.task or "")
     for episode in played:
         assert not episode.error, f"{episode.task} broke: {episode.error}\n{episode.traceback}"
     return played
+
+
+def _pickled(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))  # noqa: S301  # its own bytes
+
+
+def _cloudpickled(env: Any) -> Any:
+    # As Gymnasium sends environments to the processes of a vector.
+    return pickle.loads(pickle.dumps(CloudpickleWrapper(env))).fn  # noqa: S301  # its own bytes
+
+
+def _raises(
+    expected: type[Exception] | tuple[type[Exception], ...], call: Callable[..., Any], *arguments: Any, **named: Any
+) -> Exception:
+    """Return the expected error of a call; another one, or none, fails the test."""
+    try:
+        result = call(*arguments, **named)
+    except expected as error:
+        return error
+    except Exception as error:
+        raise AssertionError(f"expected {expected}, got {error!r}") from error
+    raise AssertionError(f"expected {expected}, got no error but {result!r}")

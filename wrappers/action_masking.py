@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Discrete
 
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import UnknownName, at_least
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 Overflow: TypeAlias = Literal["raise", "drop"]
@@ -23,7 +23,7 @@ class ActionMasking(TextWrapper):
 
     The environment must list ``admissible_commands`` in its info. What a number means is said in one of two ways:
 
-    - ``n``: number ``i`` is the command at place ``i`` of ``info["admissible_commands"]``, in the environment's order.
+    - ``n``: number ``i`` is the command at index ``i`` of ``info["admissible_commands"]``, in the environment's order.
       It fits any game, for learners that read the commands; the same number is another command at the next step.
     - ``commands``: number ``i`` is ``commands[i]``, always. Learners that do not read need this. A TextCraft
       environment lists what its tasks can ever offer: ``env.unwrapped.possible_commands()``.
@@ -40,8 +40,8 @@ class ActionMasking(TextWrapper):
 
     Args:
         env: An environment of text that lists admissible commands.
-        n: How many actions there are, for numbers by place. Either this or ``commands``.
-        commands: What each number means, for fixed numbers.
+        n: Number of actions, for numbers by index. Either this or ``commands``.
+        commands: The command of each number, for fixed numbers.
         overflow: ``raise`` or ``drop``.
 
     Raises:
@@ -60,8 +60,8 @@ class ActionMasking(TextWrapper):
     ) -> None:
         if (n is None) == (commands is None):
             raise ValueError("expected either n or commands, got both or neither")
-        if n is not None and (type(n) is not int or n < 1):
-            raise ValueError(f"expected n of 1 or more, got {n!r}")
+        if n is not None:
+            at_least("n", n, 1)
         if overflow not in get_args(Overflow):
             raise UnknownName("overflow", overflow, get_args(Overflow))
         self._fixed = None if commands is None else _numbered(commands)
@@ -76,7 +76,7 @@ class ActionMasking(TextWrapper):
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """What each number plays now; the empty text where it plays nothing."""
+        """The command that each number plays now; the empty text where it plays nothing."""
         return self._commands
 
     def action_masks(self) -> Mask:
@@ -127,10 +127,10 @@ class ActionMasking(TextWrapper):
         left = next(command for command in admissible if command not in self._fixed)
         return f"the admissible command {left!r} is not among commands: add it, {advice}"
 
-    def _remembered(self) -> tuple[tuple[str, ...], bytes]:
+    def _state(self) -> tuple[tuple[str, ...], bytes]:
         return self._commands, self._mask.tobytes()
 
-    def _recall(self, state: tuple[tuple[str, ...], bytes]) -> None:
+    def _set_state(self, state: tuple[tuple[str, ...], bytes]) -> None:
         self._commands = state[0]
         self._mask = np.frombuffer(state[1], dtype=np.bool_)
 

@@ -16,7 +16,8 @@ class HelpfulFeedback(TextWrapper):
     The code in ``info["invalid_reason"]`` stays, and so does everything else. The words are the game's: an
     environment has a method ``explain(action, reason) -> str``, which tells no more than the player could find out by
     looking: the things that are named, what is held, what the prompt lists. An agent with this plays an easier game
-    than the published one; say so beside its results.
+    than the published one; say so beside its results. ``MineTechTree-v0`` says its reasons by itself, as in the paper,
+    unless it is made with ``feedback="terse"``: this wrapper is for that.
 
         > craft 1 chest using 8 oak planks
         Could not find enough items to craft minecraft:chest

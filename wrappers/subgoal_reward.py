@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from textcraft_gym.errors import at_least
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 
@@ -13,10 +14,10 @@ class SubgoalReward(TextWrapper):
     """Add to the reward of a step ``gamma * potential(after) - potential(before)``.
 
     The potential of a state is minus ``scale`` times how many actions the expert still needs from there; at the end
-    of an episode it is 0. A step on the shortest way is so rewarded, and one that leads away costs. Whatever the
-    potential says, the best policies are the same with and without it (Ng, Harada and Russell 1999), provided that
-    ``gamma`` is the discount that the learner uses. Truncation is no end: a learner goes on from the value of the last
-    state, and so does the potential.
+    of an episode it is 0. A step on the shortest way is so rewarded, and a step away from the goal is penalised.
+    Whatever the potential says, the best policies are the same with and without it (Ng, Harada and Russell 1999),
+    provided that ``gamma`` is the discount that the learner uses. Truncation is no end: a learner goes on from the
+    value of the last state, and so does the potential.
 
     Where no way leads to the goal any more, or the expert knows none, its plan is empty though the episode goes on:
     there it is taken to need ``stuck`` actions.
@@ -27,8 +28,8 @@ class SubgoalReward(TextWrapper):
     Args:
         env: An environment with an expert, made with ``expert=True``; of any spaces.
         gamma: The learner's discount, above 0 and at most 1.
-        scale: What one action less is worth, above 0. With 1 / (the length of the plan) a way without errors earns 1.
-        stuck: How many actions a state counts from which the expert knows no way, 1 or more.
+        scale: Worth of one action less, above 0. With 1 / (the length of the plan) a way without errors earns 1.
+        stuck: Number of actions that a state counts from which the expert knows no way, 1 or more.
 
     Raises:
         ValueError: For a number out of bounds, or an environment that was made without its expert.
@@ -39,8 +40,7 @@ class SubgoalReward(TextWrapper):
             raise ValueError(f"expected gamma above 0 and at most 1, got {gamma!r}")
         if not 0 < scale < float("inf"):
             raise ValueError(f"expected a scale above 0, got {scale!r}")
-        if type(stuck) is not int or stuck < 1:
-            raise ValueError(f"expected stuck of 1 or more, got {stuck!r}")
+        at_least("stuck", stuck, 1)
         super().__init__(env, gamma=gamma, scale=scale, stuck=stuck)
         if not (env.has_wrapper_attr("expert") and env.get_wrapper_attr("expert")):
             raise ValueError(f"{env} tells no expert's plan: make it with expert=True")
@@ -65,8 +65,8 @@ class SubgoalReward(TextWrapper):
     def _worth(self, info: dict[str, Any], *, over: bool) -> float:
         return 0.0 if over else -self.scale * (len(info["expert_plan"]) or self.stuck)
 
-    def _remembered(self) -> float:
+    def _state(self) -> float:
         return self._potential
 
-    def _recall(self, state: float) -> None:
+    def _set_state(self, state: float) -> None:
         self._potential = state

@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from textcraft_gym.errors import at_least
 from textcraft_gym.spaces import AnyText
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
@@ -25,8 +26,8 @@ class TextHistory(TextWrapper):
 
     Args:
         env: An environment of text, its actions not numbered yet.
-        turns: How many turns are shown, 1 or more.
-        max_length: How many characters an observation has at most, 1 or more.
+        turns: Number of turns that are shown, 1 or more.
+        max_length: Maximum number of characters of an observation, 1 or more.
 
     Raises:
         ValueError: For a bound below 1, or an environment that says or takes anything but text.
@@ -34,8 +35,7 @@ class TextHistory(TextWrapper):
 
     def __init__(self, env: gym.Env[str, str], turns: int, *, max_length: int = 1 << 16) -> None:
         for name, bound in (("turns", turns), ("max_length", max_length)):
-            if type(bound) is not int or bound < 1:
-                raise ValueError(f"expected {name} of 1 or more, got {bound!r}")
+            at_least(name, bound, 1)
         super().__init__(env, turns=turns, max_length=max_length)
         self._expect_text()
         self.turns = turns
@@ -64,8 +64,8 @@ class TextHistory(TextWrapper):
         kept = self._turns[min(first, max(0, len(self._turns) - 1)) :]
         return "\n".join([self._beginning, *kept])[-self.max_length :]
 
-    def _remembered(self) -> tuple[str, tuple[str, ...]]:
+    def _state(self) -> tuple[str, tuple[str, ...]]:
         return self._beginning, self._turns
 
-    def _recall(self, state: tuple[str, tuple[str, ...]]) -> None:
+    def _set_state(self, state: tuple[str, tuple[str, ...]]) -> None:
         self._beginning, self._turns = state

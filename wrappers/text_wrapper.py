@@ -1,4 +1,4 @@
-"""What the wrappers of this folder have in common."""
+"""The base of the wrappers of this folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 
 class WrapperSnapshot(NamedTuple):
-    """What a wrapper remembers of an episode, and the snapshot of what it wraps."""
+    """The state of a wrapper, and the snapshot of the environment that it wraps."""
 
     wrapper: str
     state: Any
@@ -18,13 +18,13 @@ class WrapperSnapshot(NamedTuple):
 
 
 class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """A wrapper that its ``spec`` can make again, and whose snapshot holds what it remembers itself.
+    """A wrapper reconstructible from its ``spec``, whose snapshot holds its own state as well.
 
     Snapshots need an environment that takes them. Gymnasium's own wrappers are passed over: what a ``TimeLimit``
     has counted is in no snapshot.
 
     Args:
-        env: What to wrap.
+        env: The environment to wrap.
         arguments: The other arguments of the wrapper, for its ``spec``.
     """
 
@@ -34,7 +34,7 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def snapshot(self) -> WrapperSnapshot:
         """Return all that ``restore`` needs to come back here: a value that can be pickled and does not change."""
-        return WrapperSnapshot(self.class_name(), self._remembered(), self.env.get_wrapper_attr("snapshot")())
+        return WrapperSnapshot(self.class_name(), self._state(), self.env.get_wrapper_attr("snapshot")())
 
     def restore(self, snapshot: WrapperSnapshot) -> None:
         """Go back to where the snapshot was taken.
@@ -46,7 +46,7 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             of = snapshot.wrapper if isinstance(snapshot, WrapperSnapshot) else type(snapshot).__name__
             raise ValueError(f"expected a snapshot of {self.class_name()}, got one of {of}")
         self.env.get_wrapper_attr("restore")(snapshot.inner)
-        self._recall(snapshot.state)
+        self._set_state(snapshot.state)
 
     def _expect_text(self, *, observations: bool = True, actions: bool = True) -> None:
         """Raise unless what is wrapped says text and takes text as its actions, or what of this matters."""
@@ -58,9 +58,9 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
                 advice = "wrap the environment with this before anything that changes them"
                 raise ValueError(f"{self.class_name()} expected {what} of text, got {space}: {advice}")
 
-    def _remembered(self) -> Any:
-        """Return what the wrapper knows of the episode, as a value that it does not change later."""
+    def _state(self) -> Any:
+        """Return the wrapper's state of the episode, as a value that it does not change later."""
         return None
 
-    def _recall(self, state: Any) -> None:
-        """Take back what ``_remembered`` returned."""
+    def _set_state(self, state: Any) -> None:
+        """Go back to a state that ``_state`` returned."""

@@ -12,6 +12,8 @@ from gymnasium.error import ResetNeeded
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 THOUGHTS = ("think:", "think[")
+"""Prefixes of thoughts, as the papers write them."""
+
 ANSWER = "OK."
 
 
@@ -25,7 +27,7 @@ class ThinkActions(TextWrapper):
 
     Args:
         env: An environment of text, its actions not numbered yet.
-        prefixes: What a thought begins with, after blanks; by default ``think:`` and ``think[``, as the papers write.
+        prefixes: Prefixes of a thought, after blanks; by default ``think:`` and ``think[``, as the papers write.
 
     Raises:
         ValueError: If there is no prefix or an empty one, or for an environment that says or takes anything but text.
@@ -61,8 +63,8 @@ class ThinkActions(TextWrapper):
             info.pop(key, None)
         return info | {"thought": True}
 
-    def _remembered(self) -> dict[str, Any] | None:
+    def _state(self) -> dict[str, Any] | None:
         return deepcopy(self._info)
 
-    def _recall(self, state: dict[str, Any] | None) -> None:
+    def _set_state(self, state: dict[str, Any] | None) -> None:
         self._info = deepcopy(state)

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Dict
 
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import UnknownName, at_least
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 Keep: TypeAlias = Literal["first", "last"]
@@ -36,9 +36,9 @@ def vocabulary_of(texts: Iterable[str]) -> tuple[str, ...]:
 class TokenIds(TextWrapper):
     """Show text as ids of its words, for networks that are trained from nothing.
 
-    **Observation**: ``tokens``, ``length`` integers, and ``mask``, as many of 0 and 1: where the mask is 0, the text is
-    over and the token is 0. A text with more words is cut: its last words are kept, or its first. ``info["text"]`` is
-    the text itself. What a word is, says ``words``: a run of letters, a digit, or a sign, in lower case.
+    **Observation**: ``tokens``, ``length`` integers, and ``mask``, a 0/1 array of the same length: where it is 0, the
+    text is over and the token is 0. A text with more words is cut: its last words are kept, or its first.
+    ``info["text"]`` is the text itself. A word is a run of letters, a digit, or a sign, in lower case (``words``).
 
     **Ids**: 0 is padding. With a vocabulary, 1 is any word outside of it, and word ``i`` of it has the id ``i + 2``.
     With ``buckets``, a word has one of the ids 1 to ``buckets``, by its CRC-32: the same on every machine, and now and
@@ -46,7 +46,7 @@ class TokenIds(TextWrapper):
 
     Args:
         env: An environment that says text.
-        length: How many tokens an observation has, 1 or more.
+        length: Number of tokens of an observation, 1 or more.
         vocabulary: The words that have ids, in this order. By default those of the game, ``env.unwrapped.vocabulary``,
             which every game of the suite has; ``vocabulary_of`` makes one from any texts.
         buckets: Number of ids for hashing in place of a vocabulary, 1 or more. For WebShop, whose products have ten
@@ -69,9 +69,8 @@ class TokenIds(TextWrapper):
         buckets: int | None = None,
         keep: Keep = "last",
     ) -> None:
-        for name, number in (("length", length), ("buckets", 1 if buckets is None else buckets)):
-            if type(number) is not int or number < 1:
-                raise ValueError(f"expected {name} of 1 or more, got {number!r}")
+        for name, size in (("length", length), ("buckets", 1 if buckets is None else buckets)):
+            at_least(name, size, 1)
         if keep not in get_args(Keep):
             raise UnknownName("keep", keep, get_args(Keep))
         if vocabulary is not None and buckets is not None:
@@ -83,7 +82,7 @@ class TokenIds(TextWrapper):
         self.buckets = buckets
         self.keep = keep
         self.vocabulary = () if buckets is not None else _checked(listed) if listed is not None else _of_game(env)
-        self._ids = {word: number for number, word in enumerate(self.vocabulary, FIRST_WORD)}
+        self._ids = {word: index for index, word in enumerate(self.vocabulary, FIRST_WORD)}
         self.size = FIRST_WORD + len(self.vocabulary) if buckets is None else 1 + buckets
         self.observation_space = Dict(
             {
@@ -113,7 +112,7 @@ class TokenIds(TextWrapper):
 
     def decode(self, tokens: Iterable[int]) -> list[str]:
         """Return the words that have these ids; with buckets, and outside of the vocabulary, ``?`` stands for any."""
-        names = {number: word for word, number in self._ids.items()}
+        names = {index: word for word, index in self._ids.items()}
         return [names.get(int(token), "?") for token in tokens if int(token) != PADDING]
 
     def _id(self, word: str) -> int:

@@ -126,8 +126,8 @@ class TranscriptRecorder(TextWrapper):
         about = {"task": task, "seed": seed, "won": won, "reward": reward, "stop_reason": ended}
         return {**about, "beginning": self._beginning, "turns": turns}
 
-    def _remembered(self) -> tuple[Any, ...]:
+    def _state(self) -> tuple[Any, ...]:
         return self._beginning, self._about, self._turns, self._over
 
-    def _recall(self, state: tuple[Any, ...]) -> None:
+    def _set_state(self, state: tuple[Any, ...]) -> None:
         self._beginning, self._about, self._turns, self._over = state

@@ -13,7 +13,8 @@ from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
 from textcraft_gym.agents.deps.program import Interpreter, parse_program
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.minetechtree import text
-from textcraft_gym.envs.minetechtree.rules import NO_INGREDIENTS, Making, Refused, apply, understand
+from textcraft_gym.envs.minetechtree.moves import NO_INGREDIENTS, Making, Refused, understand
+from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST
 from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.registration import make

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wrappers.worlds import NONSENSE, draw
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import BUNDLED, make
 
 ENVS: dict[tuple[str, int], gym.Env] = {}
-every_id = pytest.mark.parametrize("env_id", TABLE)
+every_id = pytest.mark.parametrize("env_id", BUNDLED)
 
 
 def env_of(env_id: str, number: int = 0) -> gym.Env:

@@ -10,11 +10,11 @@ from gymnasium.error import ResetNeeded
 from tests.wrappers.worlds import Corridor
 from textcraft_gym import UnknownName
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import BUNDLED, make
 from textcraft_gym.wrappers import ActionMasking, TokenIds
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 def test_number__is_the_place_in_the_list_of_the_environment(env_id):
     env, plain = ActionMasking(make(env_id, admissible=True), 128), make(env_id, admissible=True)
     (observation, info), (expected, _) = env.reset(seed=4), plain.reset(seed=4)

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import textcraft_gym.wrappers
 from tests.wrappers.worlds import draw, steps
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import BUNDLED, make
 from textcraft_gym.wrappers import (
     ActionMasking,
     HelpfulFeedback,
@@ -56,7 +56,7 @@ STACKS: dict[str, tuple[Wrap, ...]] = {
     ),
 }
 every_stack = pytest.mark.parametrize("stack", STACKS)
-every_id = pytest.mark.parametrize("env_id", TABLE)
+every_id = pytest.mark.parametrize("env_id", BUNDLED)
 
 
 def wrapped(env_id: str, stack: str, **arguments: Any) -> gym.Env:

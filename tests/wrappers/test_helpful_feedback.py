@@ -16,7 +16,7 @@ from textcraft_gym.envs.alfworld.rules import apply
 from textcraft_gym.envs.minetechtree import rules as minetechtree
 from textcraft_gym.envs.textcraft import rules as textcraft
 from textcraft_gym.envs.webshop import rules as webshop
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import BUNDLED, make
 from textcraft_gym.wrappers import ActionMasking, HelpfulFeedback
 
 TEXTCRAFT = {
@@ -172,7 +172,7 @@ def test_webshop__explains_every_code():
     assert {code for _, code in WEBSHOP} == set(webshop.REASONS)
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 def test_feedback__stands_only_where_nothing_happened(env_id):
     """Every action that names what another game or moment has is explained, too."""
     env, plain = (make(env_id, admissible=True) for _ in range(2))

@@ -8,7 +8,7 @@ import gymnasium as gym
 import pytest
 
 from tests.wrappers.worlds import Corridor
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import BUNDLED, make
 from textcraft_gym.wrappers import ActionMasking, SubgoalReward
 
 GAMMA = 0.9
@@ -86,7 +86,7 @@ def test_best_policy__is_the_same_in_every_state(task, most):
         assert shaped_values[state] == pytest.approx(value - shaped.potential[state])
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 def test_reward__of_a_way_without_errors_telescopes(env_id):
     env = SubgoalReward(make(env_id, expert=True), GAMMA, scale=0.5)
     info = env.reset(seed=3)[1]

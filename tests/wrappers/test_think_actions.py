@@ -7,11 +7,11 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.wrappers import TimeLimit
 
-from textcraft_gym.registration import TABLE, make
+from textcraft_gym.registration import BUNDLED, make
 from textcraft_gym.wrappers import ActionMasking, SubgoalReward, ThinkActions
 
 
-@pytest.mark.parametrize("env_id", TABLE)
+@pytest.mark.parametrize("env_id", BUNDLED)
 @pytest.mark.parametrize("thought", ["think: what now?", "  think:", "think[I need wood]", "think: a\nb"])
 def test_thought__changes_nothing(env_id, thought):
     env = ThinkActions(make(env_id, admissible=True, expert=True))

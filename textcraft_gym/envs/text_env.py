@@ -31,7 +31,7 @@ class Snapshot(NamedTuple):
         draw: The random integer of the reset.
         position: The state of the game.
         last: The last action and its answer; the action is None after a reset.
-        over: Whether the episode is over.
+        over: True if the episode is over.
         seed: The last seed of ``reset``.
         random: The state of ``np_random``, from which the next resets draw.
     """
@@ -57,8 +57,8 @@ class TextEnv(gym.Env[str, str]):
     ``_settings``, ``_position`` and ``_go_back`` as well.
 
     Args:
-        admissible: Whether info lists ``admissible_commands``.
-        expert: Whether info holds an ``expert_plan``.
+        admissible: List ``admissible_commands`` in info.
+        expert: Add an ``expert_plan`` to info.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Attributes:

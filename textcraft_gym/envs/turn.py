@@ -8,7 +8,7 @@ State = TypeVar("State")
 
 # A plain tuple: to make and unpack a named one takes a sixth of a step of TextCraft.
 Turn: TypeAlias = tuple[State, str, str, str]
-"""What ``rules.apply(world, state, action)`` returns: ``state, text, reason, why``.
+"""Result of ``rules.apply(world, state, action)``: ``state, text, reason, why``.
 
 - ``state``: the state afterwards; the one before where nothing happened.
 - ``text``: the answer that the player reads.

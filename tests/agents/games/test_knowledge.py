@@ -18,8 +18,8 @@ from textcraft_gym.agents.games.minetechtree.knowledge import (
     source,
     ways,
 )
+from textcraft_gym.envs.minetechtree.costs import tools_for
 from textcraft_gym.envs.minetechtree.facts import SOURCE_OF, TABLE, WOODS
-from textcraft_gym.envs.minetechtree.rules import tools_for
 from textcraft_gym.envs.minetechtree.tasks import PAPER_NAMES
 from textcraft_gym.envs.minetechtree.techtree import Technique, tech_tree
 from textcraft_gym.recipes.recipe import name_of

@@ -62,7 +62,7 @@ def test_shortest_solution__hunts_once_for_all_that_an_animal_gives(goals):
 def test_skills__are_the_papers_but_for_the_seven_known():
     tasks = all_tasks("vanilla")
     assert len(tasks) == 76
-    ours = {name: (task.required_skills, fewest_skills(aim.item for aim in task.aims)) for name, task in tasks.items()}
+    ours = {name: (task.depth, fewest_skills(aim.item for aim in task.aims)) for name, task in tasks.items()}
     assert {name: skills for name, skills in ours.items() if skills[0] != skills[1]} == DIFFERENT
 
 

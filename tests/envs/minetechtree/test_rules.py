@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.minetechtree.conftest import Turn, holding
-from textcraft_gym.envs.minetechtree import rules
+from textcraft_gym.envs.minetechtree import moves
 from textcraft_gym.envs.minetechtree.admissible import admissible_commands
+from textcraft_gym.envs.minetechtree.costs import best_tool, ticks_for, tools_for
 from textcraft_gym.envs.minetechtree.facts import SOURCES
-from textcraft_gym.envs.minetechtree.rules import apply, best_tool, ticks_for, tools_for
+from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST, Aim, Game, Place, Point, State, World
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
 
@@ -282,7 +283,7 @@ def test_reasons__are_all_met_and_listed(play):
     reasons = {play(FIRST, action).reason for action in met}
     reasons.add(play(holding(oak_planks=8), "craft 1 chest using 8 oak planks").reason)
     reasons.add(play(holding(cobblestone=1, coal=1), "smelt 1 stone using 1 cobblestone, 1 coal").reason)
-    assert reasons == set(rules.REASONS)
+    assert reasons == set(moves.REASONS)
 
 
 def test_walking__goes_from_where_the_last_thing_was(play):

@@ -17,7 +17,7 @@ from textcraft_gym.envs.minedojo.specifications import (
 )
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.actions import CheckInventory, Equip, Gather, Look, Make, parse
-from textcraft_gym.envs.minetechtree.rules import (
+from textcraft_gym.envs.minetechtree.moves import (
     NEEDS_FURNACE,
     NEEDS_TABLE,
     NOT_ENOUGH,
@@ -48,7 +48,7 @@ _OWN_WORDS = (
 
 
 class Skill(NamedTuple):
-    """What a skill policy is to do: ``mine`` or ``hunt`` so many of an item, by the names of Minecraft 1.11."""
+    """A request to a skill policy: ``mine`` or ``hunt`` an amount of an item, by the names of Minecraft 1.11."""
 
     verb: str
     item: str
@@ -98,7 +98,7 @@ class MineDojoEnv(TextEnv):
         rules: As in ``MineTechTree-v0``.
         skills: The skill policy that mines and hunts; without one these actions fail and say so.
         skill_ticks: The most ticks that it has for one action.
-        simulator: What makes the simulator, by default ``minedojo.make``.
+        simulator: Makes the simulator, by default ``minedojo.make``.
         image_size: Height and width of what the simulator draws.
         render_mode: ``ansi`` renders the last action and its answer.
 
@@ -261,8 +261,8 @@ class MineDojoEnv(TextEnv):
                 self._send(command("place", place=place))
         return is_near(self.observation, near)
 
-    def _send(self, one: Command) -> None:
-        self.observation, _, done, _ = self._simulator.step(one)
+    def _send(self, action: Command) -> None:
+        self.observation, _, done, _ = self._simulator.step(action)
         self._ticks += 1
         self._ended = self._ended or bool(done)
         inventory, on = held(self.observation), worn(self.observation)

@@ -1,4 +1,4 @@
-"""What MineDojo calls things: it plays Minecraft 1.11, whose ids differ from those of 1.16.
+"""MineDojo's names of items: it plays Minecraft 1.11, whose ids differ from those of 1.16.
 
 Between the two lies "The Flattening" of Minecraft 1.13, which gave each variant of a block an id of its own. So the way
 back is many to one: every wood's planks are ``planks``.
@@ -18,7 +18,7 @@ _OF_WOOD = {
     "trapdoor": "trapdoor",
     "sign": "sign",
 }
-"""What has one id for all woods."""
+"""Items with one id for all woods."""
 
 _RENAMED = {
     "oak_fence": "fence",

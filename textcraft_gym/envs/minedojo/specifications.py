@@ -1,4 +1,4 @@
-"""What an installed MineDojo says about its tasks and its items, read from its files without importing it.
+"""The tasks and items of an installed MineDojo, read from its files without importing it.
 
 ``pip install minedojo`` fails today, since it pins an old Gym; ``pip install --no-deps minedojo`` puts the files in
 place, and PyYAML (extra ``[minedojo]``) reads them. Nothing of them is copied here.
@@ -25,11 +25,11 @@ class MineDojoMissing(TextCraftGymError, ImportError):
 
 
 class Specification(NamedTuple):
-    """How MineDojo describes a task.
+    """MineDojo's description of a task.
 
     Attributes:
-        prompt: What to do.
-        guidance: How one might do it.
+        prompt: The goal.
+        guidance: A way to reach it.
         category: ``harvest``, ``techtree`` and others.
     """
 
@@ -39,7 +39,7 @@ class Specification(NamedTuple):
 
 
 class Abilities(NamedTuple):
-    """What MineDojo's simulator can be asked to make, in the order of the sixth number of its actions.
+    """The items that MineDojo's simulator can make, in the order of the seventh number of its actions.
 
     Attributes:
         by_hand: Items crafted anywhere.

@@ -1,4 +1,4 @@
-"""What a player can say, parsed without knowing any recipe. See ``text`` for the answers."""
+"""The actions of a player, parsed without knowing any recipe. See ``text`` for the answers."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from functools import cache
 from itertools import chain, product
 
 from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.costs import best_tool, tier
 from textcraft_gym.envs.minetechtree.facts import FURNACE, TABLE
-from textcraft_gym.envs.minetechtree.rules import best_tool, tier
 from textcraft_gym.envs.minetechtree.state import Game, Inventory, State, slot
 from textcraft_gym.envs.minetechtree.techtree import Technique, tech_tree
 

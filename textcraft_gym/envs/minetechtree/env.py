@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.admissible import admissible_commands
+from textcraft_gym.envs.minetechtree.costs import costs
 from textcraft_gym.envs.minetechtree.expert import expert_plan
 from textcraft_gym.envs.minetechtree.facts import (
     DEPTHS,
@@ -24,14 +25,15 @@ from textcraft_gym.envs.minetechtree.facts import (
     WORN,
 )
 from textcraft_gym.envs.minetechtree.generator import BIOME_DISTANCE, BIOME_RADIUS, ORE_RADIUS, OTHERS, generate
-from textcraft_gym.envs.minetechtree.rules import OUT_OF_TIME, UNKNOWN_ACTION, WRONG_ITEM, apply, costs
+from textcraft_gym.envs.minetechtree.moves import OUT_OF_TIME, UNKNOWN_ACTION, WRONG_ITEM
+from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
 from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
 from textcraft_gym.envs.minetechtree.thoughts import thoughts
 from textcraft_gym.envs.minetechtree.vocabulary import vocabulary
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import UnknownName, at_least
 
 FEEDBACKS = ("reason", "terse")
 
@@ -40,7 +42,7 @@ Position: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...]]
 
 
 _UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_TIME: text.TOO_LATE}
-"""What is missing where the answer to an action says no more than that it did nothing."""
+"""The explanation where the answer to an action says no more than that it did nothing."""
 
 
 class MineTechTreeEnv(TextEnv):
@@ -51,8 +53,8 @@ class MineTechTreeEnv(TextEnv):
 
     - ``mine {n} {item}``, ``mine {n} {item} with {item}``: go to where the nearest is and mine it, ``mine 3 cobblestone
       with wooden pickaxe``. Where no tool is named, the best that is held is used.
-    - ``hunt {n} {item}``: hunt as many animals, with bare hands. Each gives one of all that it drops: who hunts leather
-      has beef, too.
+    - ``hunt {n} {item}``: hunt as many animals, with bare hands. Each gives one of all that it drops: hunting for
+      leather also yields beef.
     - ``craft {n} {item} using {n} {item}, {n} {item}``: craft as often as that many take, ``craft 8 stick using 2 oak
       planks, 2 birch planks``. What is used must be said, and must be just what they take. What a recipe makes more
       than was asked for is made, too. Where the pattern does not fit a square of two by two, a crafting table must be
@@ -81,7 +83,7 @@ class MineTechTreeEnv(TextEnv):
     well: a shortest solution of one goal has at most 14, and who is stuck in what takes no time must end, too.
 
     **Info**: ``task``, ``won`` (bool), ``ticks`` and ``ticks_left`` (int); after an action that did nothing
-    ``invalid_reason``, one of ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked
+    ``invalid_reason``, one of ``moves.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked
     for. The plan is empty where the time that is left does not do. ``costs``, if asked for, says for each item that
     can be got with what is held how many ticks it takes to walk there and then for each one, ``{"oak log": (65, 60)}``.
 
@@ -92,11 +94,12 @@ class MineTechTreeEnv(TextEnv):
     Args:
         split: ``core71`` (the default: the tasks of the paper's results), a group, ``MT1`` to ``MT8``, or ``all`` (76).
         rules: ``vanilla``, or ``deps``, where armour and shield count when they are held.
-        feedback: ``reason`` says why an action did nothing, ``terse`` only that it did not.
-        ticks: How many ticks there are, in place of the task's.
-        admissible: Whether info lists commands that would work now.
-        expert: Whether info holds a plan from here, shortest from an empty inventory.
-        costs: Whether info says how long it takes to get things.
+        feedback: ``reason`` says in the answer why an action did nothing, as in the paper; ``terse`` says only that it
+            did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.
+        ticks: Limit of ticks, in place of the task's.
+        admissible: List commands that would work now in info.
+        expert: Add a plan from here to info, shortest from an empty inventory.
+        costs: Add the ticks that it takes to get things to info.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
@@ -132,8 +135,8 @@ class MineTechTreeEnv(TextEnv):
             raise UnknownName("rules", rules, RULES)
         if feedback not in FEEDBACKS:
             raise UnknownName("feedback", feedback, FEEDBACKS)
-        if ticks is not None and (type(ticks) is not int or ticks < 1):
-            raise ValueError(f"expected ticks of 1 or more, got {ticks!r}")
+        if ticks is not None:
+            at_least("ticks", ticks, 1)
         self.tasks = split_tasks(split, rules)
         self.rules = rules
         self.feedback = feedback

@@ -11,8 +11,9 @@ from functools import cache
 from typing import NamedTuple
 
 from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.costs import best_tool, tier, tools_for
 from textcraft_gym.envs.minetechtree.facts import FURNACE, SOURCE_OF, TABLE, WOODS, Source
-from textcraft_gym.envs.minetechtree.rules import apply, best_tool, tier, tools_for
+from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import Game, State, is_won
 from textcraft_gym.envs.minetechtree.techtree import Offer, Technique, tech_tree
 
@@ -20,14 +21,14 @@ Skills = frozenset[str]
 
 
 class Way(NamedTuple):
-    """How an item is come by: from a source or by a technique, and all the skills that this takes.
+    """A way to obtain an item, from a source or by a technique, with all the skills that it takes.
 
     Attributes:
-        skills: The items that must be come by, this one among them.
-        how: Where it is from, or how it is made.
+        skills: The items that must be obtained, this one among them.
+        how: The source or the technique.
         chosen: The member that fills each slot of a technique.
-        tool: What must be held for it, empty for nothing.
-        fuel: What burns for it, empty for nothing.
+        tool: The item that must be held for it, empty for none.
+        fuel: The fuel that it burns, empty for none.
     """
 
     skills: Skills
@@ -57,13 +58,13 @@ def expert_plan(game: Game, state: State) -> list[str]:
 
 @cache
 def ways(wood: str) -> Mapping[str, Way]:
-    """Return how each item is come by with the fewest skills, of woods that will do as well by the one given.
+    """Return how to obtain each item with the fewest skills, of woods that will do as well by the one given.
 
     A least fixpoint: a way gets better until none does. What a way takes has fewer skills than it has itself; in the
     order of the result, most skills first, an item comes before all that it takes.
     """
     found: dict[str, Way] = {}
-    candidates = sorted(_candidates(), key=lambda one: not one[0].startswith(f"minecraft:{wood}_"))
+    candidates = sorted(_candidates(), key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_"))
     changed = True
     while changed:
         changed = False
@@ -72,21 +73,23 @@ def ways(wood: str) -> Mapping[str, Way]:
             if way and (item not in found or len(way.skills) < len(found[item].skills)):
                 found[item] = way
                 changed = True
-    return dict(sorted(found.items(), key=lambda one: (-len(one[1].skills), one[0])))
+    return dict(sorted(found.items(), key=lambda entry: (-len(entry[1].skills), entry[0])))
 
 
 def fewest_skills(items: Iterable[str]) -> int:
-    """Return how many skills it takes at the least to come by all items."""
+    """Return how many skills it takes at the least to obtain all items."""
     return min(map(len, _skills(items)))
 
 
 def fewest_actions(items: Iterable[str]) -> int:
     """Return how many actions it takes at the least: one a skill, but one hunt gives all that an animal drops."""
-    return min(len({SOURCE_OF[one].name if one in SOURCE_OF else one for one in skills}) for skills in _skills(items))
+    return min(
+        len({SOURCE_OF[item].name if item in SOURCE_OF else item for item in skills}) for skills in _skills(items)
+    )
 
 
 def _skills(items: Iterable[str]) -> list[Skills]:
-    """Return all skills that it takes to come by all items, with each wood."""
+    """Return all skills that it takes to obtain all items, with each wood."""
     wanted = list(items)
     return [frozenset().union(*(ways(wood)[item].skills for item in wanted)) for wood in WOODS]
 
@@ -118,10 +121,10 @@ def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | No
     chosen: list[str] = []
     skills: Skills = frozenset()
     for members in needs:
-        one, skills = _least(found, members, skills, wood)
-        if not one:
+        member, skills = _least(found, members, skills, wood)
+        if not member:
             return None
-        chosen.append(one)
+        chosen.append(member)
     if technique.item in skills:
         return None
     filling = tuple(chosen[: len(technique.slots)])
@@ -131,10 +134,10 @@ def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | No
 
 def _least(found: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = "") -> tuple[str, Skills]:
     """Return the member that adds the fewest skills, of several one of the wood, and the skills with it."""
-    known = [one for one in members if one in found]
+    known = [member for member in members if member in found]
     if not known:
         return "", skills
-    best = min(known, key=lambda one: (len(skills | found[one].skills), not one.startswith(f"minecraft:{wood}_")))
+    best = min(known, key=lambda item: (len(skills | found[item].skills), not item.startswith(f"minecraft:{wood}_")))
     return best, skills | found[best].skills
 
 
@@ -162,11 +165,11 @@ def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
 
 
 class _Bill:
-    """What is needed in all, worked out from the goals down: what takes more skills comes before what it takes.
+    """The total need, worked out from the goals down: an item comes before its ingredients, which take fewer skills.
 
     Args:
-        way_of: How each item is come by.
-        state: What is held.
+        way_of: The way to obtain each item.
+        state: The state to plan from.
         goals: The items that must be held once.
     """
 
@@ -215,14 +218,14 @@ class _Bill:
     def _take(self, members: Iterable[str], chosen: str, amount: int) -> str:
         """Use an item up: the one that the way chooses, or in its place one that is held for nothing else."""
         if not self._has(chosen, amount):
-            chosen = next((one for one in members if self._can_spare(one, amount)), chosen)
+            chosen = next((item for item in members if self._can_spare(item, amount)), chosen)
         self.used[chosen] = self.used.get(chosen, 0) + amount
         return chosen
 
     def _burn(self, fuel: str, count: int) -> tuple[str, int]:
-        needed = {one: -(-10 * count // tenths) for one, tenths in tech_tree().fuels.items()}
+        needed = {item: -(-10 * count // tenths) for item, tenths in tech_tree().fuels.items()}
         if not self._has(fuel, needed[fuel]):
-            fuel = next((one for one, amount in needed.items() if self._can_spare(one, amount)), fuel)
+            fuel = next((item for item, amount in needed.items() if self._can_spare(item, amount)), fuel)
         self.used[fuel] = self.used.get(fuel, 0) + needed[fuel]
         return fuel, needed[fuel]
 
@@ -238,4 +241,4 @@ def _largest(steps: Iterable[Step], step: Step) -> Step:
     source = SOURCE_OF.get(step.item)
     if step.using or source is None or source.verb != "hunt":
         return step
-    return max((one for one in steps if SOURCE_OF.get(one.item) is source), key=lambda one: one.amount)
+    return max((other for other in steps if SOURCE_OF.get(other.item) is source), key=lambda other: other.amount)

@@ -1,4 +1,4 @@
-"""What the recipes do not say: where things come from, which tool gets them, what burns, how long it takes.
+"""Facts that recipes do not hold: sources of items, tools, fuels and times.
 
 Facts of Minecraft: Java Edition 1.16. What yields to which tool, how hard blocks are, how fast tools are and what
 animals drop, but for wool, stands as in version 1.16.2 of the data set ``minecraft-data``. Wool, the health of animals,
@@ -21,14 +21,14 @@ TICKS_A_SMELT = 10
 """Not the game's 200: in MineDojo, where DEPS plays, an item is smelted by a command that takes a few ticks."""
 
 TICKS_A_HIT = 10
-"""How long an animal that was hit cannot be hurt again; a bare hand takes one point of health."""
+"""Ticks for which an animal that was hit cannot be hurt again; a bare hand takes one point of health."""
 
 TICKS_A_HARDNESS = 30
 """1.5 seconds for each point of hardness, divided by the speed of the tool."""
 
 
 class Tier(NamedTuple):
-    """What tools of a material can do: ``level`` says which blocks yield to them, ``speed`` how fast."""
+    """Power of the tools of a material: the highest ``level`` of blocks that yield to them, and their ``speed``."""
 
     level: int
     speed: int
@@ -50,7 +50,7 @@ class Source(NamedTuple):
     """Something in the world that items come from.
 
     Attributes:
-        name: How the player sees it, ``oak trees``.
+        name: Its name for the player, ``oak trees``.
         verb: ``mine`` or ``hunt``.
         gives: The items, one of each at a time.
         effort: The hardness of a block, or the health of an animal.
@@ -128,7 +128,7 @@ FUELS = {
     "#minecraft:planks": 15,
     "minecraft:stick": 5,
 }
-"""What burns, and how many tenths of an item one of it smelts."""
+"""Fuels, and the tenths of an item that one unit smelts."""
 
 UNBURNABLE = "#minecraft:non_flammable_wood"
 
@@ -136,4 +136,4 @@ TABLE = "minecraft:crafting_table"
 FURNACE = "minecraft:furnace"
 
 WORN = {"_helmet": "head", "_chestplate": "chest", "_leggings": "legs", "_boots": "feet", "shield": "off hand"}
-"""How the id of what is worn ends, and where; anything else is held in the hand."""
+"""Slots of worn items, by the ending of the id; anything else is held in the hand."""

@@ -1,4 +1,4 @@
-"""A world and how far one has come in it."""
+"""A world, and the state of a game in it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Point(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a source is."""
+    """A source and its position."""
 
     source: Source
     at: Point
 
 
 class World(NamedTuple):
-    """What lies where. Nothing in it runs out, so that it never changes.
+    """The sources and biomes of an episode. Nothing runs out, so that it never changes.
 
     Attributes:
         places: Of each source, at least one.
@@ -54,7 +54,7 @@ class Aim(NamedTuple):
 
 
 class Game(NamedTuple):
-    """What one episode is played in: the world, what is aimed at, and how many ticks there are."""
+    """The world of an episode, the items to obtain, and the limit of ticks."""
 
     world: World
     aims: tuple[Aim, ...]
@@ -62,13 +62,13 @@ class Game(NamedTuple):
 
 
 class State(NamedTuple):
-    """How far one has come.
+    """The state of a game.
 
     Attributes:
-        inventory: What is held, worn things among it.
-        equipped: What is worn or in hand, by where.
+        inventory: The items that are held, worn ones among them.
+        equipped: The item worn or in hand, by slot.
         at: Where the player stands.
-        ticks: How many have passed.
+        ticks: Number of ticks that have passed.
         obtained: The items aimed at that were obtained, whether or not they are still held.
     """
 

@@ -67,7 +67,7 @@ PAPER_NAMES = {
     "stone_stairs": "cobblestone_stairs",
     "stone_slab": "cobblestone_slab",
 }
-"""What the paper calls by the names of Minecraft 1.11; a task is found under either."""
+"""The paper's names, those of Minecraft 1.11; a task is found under either."""
 
 NOT_CORE = frozenset({"armor_stand", "quartz_block", "stone_bricks", "stone_brick_stairs", "stone_button"})
 """The tasks of the list that are not among the 71 of the paper's results."""
@@ -81,8 +81,8 @@ class Task:
         id: The item, ``iron_pickaxe``, or several joined by ``+``.
         group: ``MT1`` to ``MT8``; for several items, how many.
         depth: The paper's Required Skills; for several items, the skills that they take together at the least.
-        ticks: How many ticks there are; for several items, those of the one that has most.
-        aims: What is to be obtained.
+        ticks: Limit of ticks; for several items, the largest of theirs.
+        aims: The items to obtain.
     """
 
     id: str
@@ -97,18 +97,13 @@ class Task:
         return "; ".join(f"equip {aim.item}" if aim.worn else f"obtain {aim.item}" for aim in self.aims)
 
     @property
-    def required_skills(self) -> int:
-        """How many skills the task takes, as the paper counts; the same as its depth."""
-        return self.depth
-
-    @property
     def optimal_length(self) -> int:
         """The fewest actions that solve it: those that come by the items, and one for each that is to be equipped."""
         return fewest_actions(aim.item for aim in self.aims) + sum(aim.worn for aim in self.aims)
 
     @property
     def details(self) -> dict[str, str]:
-        """What else a list of tasks shows: its ticks and, where MineDojo's files are installed, its id there."""
+        """Further columns of a list of tasks: its ticks and, where MineDojo's files are installed, its id there."""
         try:
             known = self.specification() is not None
         except MineDojoMissing:
@@ -148,7 +143,7 @@ def find_task(name: object, rules: str) -> Task:
     names: Sequence[object] = (
         name.split(JOIN) if isinstance(name, str) else name if isinstance(name, Sequence) else [name]
     )
-    parts = [_one(part, rules) for part in names]
+    parts = [_single_task(part, rules) for part in names]
     if len(parts) == 1:
         return parts[0]
     ids = [part.id for part in parts]
@@ -175,7 +170,7 @@ def _aim(name: str, group: str, rules: str) -> Aim:
     return Aim(DEFAULT_NAMESPACE + name, worn=group == EQUIP_GROUP and rules == "vanilla")
 
 
-def _one(name: object, rules: str) -> Task:
+def _single_task(name: object, rules: str) -> Task:
     tasks = all_tasks(rules)
     plain = str(name).removeprefix(DEFAULT_NAMESPACE)
     id = PAPER_NAMES.get(plain, plain)

@@ -1,4 +1,4 @@
-"""What makes what: crafting and smelting as the recipe JSON has them, nothing left out.
+"""Crafting and smelting as the recipe JSON has them, nothing left out.
 
 Unlike a recipe book (``recipes.book``) this keeps recipes that go round, iron ingots from nuggets and back: in a world
 where things come from somewhere they do no harm.
@@ -22,7 +22,7 @@ Offer: TypeAlias = tuple[tuple[str, int], ...]
 
 
 class Slot(NamedTuple):
-    """What a recipe takes: ``amount`` of one kind or of a mix of ``members``. ``name`` is how a player reads it."""
+    """An ingredient: ``amount`` of one kind or of a mix of ``members``; ``name`` is its name for the player."""
 
     members: tuple[str, ...]
     amount: int
@@ -33,11 +33,11 @@ class Technique(NamedTuple):
     """A recipe: ``slots`` make ``makes`` of the item.
 
     Attributes:
-        item: What is made.
-        makes: How many of it.
-        slots: What it takes.
+        item: The item that is made.
+        makes: Its count.
+        slots: Its ingredients.
         verb: ``craft`` or ``smelt``.
-        at_table: Whether a crafting table is needed.
+        at_table: True if a crafting table is needed.
     """
 
     item: str
@@ -53,9 +53,9 @@ class TechTree(NamedTuple):
     Attributes:
         crafts: By item, in the order of their ids.
         smelts: By item, likewise.
-        names: What a player reads for each item that takes part in one.
+        names: The player's name of each item that takes part in a technique.
         ids: The item behind each name.
-        fuels: How many tenths of an item one of it smelts.
+        fuels: Tenths of an item that one unit of each fuel smelts.
     """
 
     crafts: dict[str, tuple[Technique, ...]]
@@ -113,7 +113,9 @@ def _smelt(pack: Pack, entry: PackFile) -> Technique | None:
     if entry.data["type"] != SMELTING:
         return None
     wanted = entry.data["ingredient"]
-    references = tuple(_reference(entry.file, one) for one in (wanted if isinstance(wanted, list) else [wanted]))
+    references = tuple(
+        _reference(entry.file, reference) for reference in (wanted if isinstance(wanted, list) else [wanted])
+    )
     item = parse_reference(entry.file, entry.data["result"], tags=False)
     return Technique(item, 1, (_slot(pack, entry.file, references, 1),), "smelt")
 

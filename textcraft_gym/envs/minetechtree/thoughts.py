@@ -1,4 +1,4 @@
-"""What one would think who follows a plan: what each thing is for."""
+"""Synthetic thoughts for an expert plan: the use of each item."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHY = {
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     """Return what to think before each action of a plan that wins."""
     goals = [name_of(aim.item) for aim in task.aims]
-    return [_thought(goals, parse(action), plan[number + 1 :]) for number, action in enumerate(plan)]
+    return [_thought(goals, parse(action), plan[index + 1 :]) for index, action in enumerate(plan)]
 
 
 def _thought(goals: Sequence[str], action: object, rest: Sequence[str]) -> str:

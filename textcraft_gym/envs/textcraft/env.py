@@ -12,10 +12,11 @@ from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets, possible_commands
 from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.feedback import Feedback
-from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, kitchen
+from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, recipe_pool
 from textcraft_gym.envs.textcraft.rules import Inventory, apply, world_of
 from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_tasks
 from textcraft_gym.envs.textcraft.thoughts import thoughts
+from textcraft_gym.errors import at_least
 from textcraft_gym.recipes.book import RecipeBook, Tags
 
 Position: TypeAlias = tuple[tuple[tuple[str, int], ...], tuple[str, ...]]
@@ -50,9 +51,9 @@ class TextCraftEnv(TextEnv):
     Args:
         split: ``dev`` (197 tasks of depth 2), ``test`` (200, of depths 2 to 4), ``all``, or ``FILE.jsonl:NAME`` of a
             file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is only seen when asked for.
-        distractors: At most so many commands that the goal does not need; also how many are drawn an ingredient.
-        admissible: Whether info lists the commands that make sense now.
-        expert: Whether info holds a shortest plan from here (see ``recipes.solver`` for what is proven).
+        distractors: Maximum number of listed commands that the goal does not need, and of those drawn an ingredient.
+        admissible: List the commands that make sense now in info.
+        expert: Add a shortest plan from here to info (see ``recipes.solver`` for what is proven).
         recipes: A data-pack folder, zip or game jar to play with instead of Minecraft 1.16.5.
         tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
         render_mode: ``ansi`` renders the last action and its answer.
@@ -84,8 +85,7 @@ class TextCraftEnv(TextEnv):
         tags: Tags = "group",
         render_mode: str | None = None,
     ) -> None:
-        if type(distractors) is not int or distractors < 0:
-            raise ValueError(f"expected distractors of 0 or more, got {distractors!r}")
+        at_least("distractors", distractors, 0)
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         self.book = RecipeBook.load(recipes, tags=tags)
         self.tasks = split_tasks(self.book, split)
@@ -103,13 +103,13 @@ class TextCraftEnv(TextEnv):
 
     def explain(self, action: str, reason: str) -> str:
         """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
-        shown = [all_recipes(self.book)[number] for number in self._numbers]
+        shown = [all_recipes(self.book)[index] for index in self._indices]
         return Feedback(self.book, shown, self._inventory).explain(action, reason)
 
     @property
     def vocabulary(self) -> str:
         """A text with every word in it that the game says of its own accord."""
-        return _lexicon(self.book)
+        return _vocabulary(self.book)
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
         """Return every command that can ever be admissible in these tasks: numbers for learners that do not read.
@@ -123,12 +123,12 @@ class TextCraftEnv(TextEnv):
         """
         if self.book.mixes:
             raise self.unsupported("possible_commands", "with tags='item' ingredients mix, in too many ways to list")
-        goals = [task.id for task in self.tasks] if tasks is None else [find_task(self.book, one).id for one in tasks]
+        goals = [task.id for task in self.tasks] if tasks is None else [find_task(self.book, name).id for name in tasks]
         shown: set[int] = set()
         for goal in goals:
-            gold, users = kitchen(self.book, goal)
-            shown.update(gold, *(users if self.distractors else ()))
-        recipes = [all_recipes(self.book)[number] for number in sorted(shown)]
+            goal_recipes, uses_of = recipe_pool(self.book, goal)
+            shown.update(goal_recipes, *(uses_of if self.distractors else ()))
+        recipes = [all_recipes(self.book)[index] for index in sorted(shown)]
         return ["inventory", *possible_commands(self.book, recipes)]
 
     def _find_task(self, name: Any) -> Task:
@@ -138,7 +138,7 @@ class TextCraftEnv(TextEnv):
         self._set_up(task, draw)
         self._inventory = {}
         self._plan = []
-        return _prompt(self.book, self._numbers, self.goal)
+        return _prompt(self.book, self._indices, self.goal)
 
     def _play(self, action: str) -> Step:
         goal = self.goal
@@ -174,9 +174,9 @@ class TextCraftEnv(TextEnv):
     def _set_up(self, task: Task, draw: int) -> None:
         """Choose the commands of the prompt."""
         self.goal = task.id
-        self._numbers = choose(self.book, task.id, draw, self.distractors)
+        self._indices = choose(self.book, task.id, draw, self.distractors)
         if self.admissible:
-            self._shown = [all_recipes(self.book)[number] for number in self._numbers]
+            self._shown = [all_recipes(self.book)[index] for index in self._indices]
             self._gets = admissible_gets(self.book, self._shown)
 
     def _settings(self) -> Settings:
@@ -198,7 +198,7 @@ def _lines(book: RecipeBook) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _lexicon(book: RecipeBook) -> str:
+def _vocabulary(book: RecipeBook) -> str:
     ingredients = {slot.ingredient: None for recipe in all_recipes(book) for slot in recipe.slots}
     legends = [text.legend(book, ingredient) for ingredient in ingredients]
     answers = (text.got(1, ""), text.not_found(""), text.crafted(1, ""), text.not_enough(""), text.no_recipe(""))
@@ -207,11 +207,11 @@ def _lexicon(book: RecipeBook) -> str:
     return "\n".join([said, *answers, *others, *book.names, *book.names.values(), "0 1 2 3 4 5 6 7 8 9"])
 
 
-def _prompt(book: RecipeBook, numbers: list[int], goal: str) -> str:
+def _prompt(book: RecipeBook, indices: list[int], goal: str) -> str:
     lines = _lines(book)
     legends: list[str] = []
     if book.mixes:
-        slots = (slot for number in numbers for slot in all_recipes(book)[number].slots)
+        slots = (slot for index in indices for slot in all_recipes(book)[index].slots)
         tagged = {slot.ingredient for slot in slots if any(name.startswith("#") for name in slot.ingredient)}
         legends = [text.legend(book, ingredient) for ingredient in sorted(tagged)]
-    return text.prompt([lines[number] for number in numbers], legends, book.names[goal])
+    return text.prompt([lines[index] for index in indices], legends, book.names[goal])

@@ -1,4 +1,4 @@
-"""What was missing, in words, when an action did nothing: made from what the player can see."""
+"""Explains in words why an action did nothing, from what the player can see."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Feedback:
     """Explains actions to a player.
 
     Attributes:
-        book: By which recipes it plays.
+        book: The recipes of the game.
         shown: The recipes of the prompt.
-        inventory: What it holds.
+        inventory: The items that the player holds.
     """
 
     book: RecipeBook

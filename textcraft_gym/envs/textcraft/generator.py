@@ -1,6 +1,6 @@
 """The commands that a prompt lists: every recipe of the goal's tree, and distractors.
 
-Which distractors and in which order follows from the goal and one random word alone.
+Choice and order follow from the goal and one random integer alone.
 """
 
 from __future__ import annotations
@@ -16,57 +16,58 @@ from textcraft_gym.recipes.recipe import Ingredient, Recipe
 DISTRACTORS = 10
 
 
-class Kitchen(NamedTuple):
-    """What the prompts of one goal are drawn from.
+class RecipePool(NamedTuple):
+    """The recipes that the prompts of one goal are drawn from.
 
     Attributes:
-        gold: The recipes of the goal's tree.
-        users: For each ingredient in ``gold``, every recipe that shows it.
+        goal_recipes: The recipes of the goal's tree.
+        uses_of: For each ingredient of these, every recipe that uses it.
     """
 
-    gold: tuple[int, ...]
-    users: tuple[tuple[int, ...], ...]
+    goal_recipes: tuple[int, ...]
+    uses_of: tuple[tuple[int, ...], ...]
 
 
 @lru_cache(maxsize=64)
 def all_recipes(book: RecipeBook) -> tuple[Recipe, ...]:
-    """Return the recipes of the book in order; elsewhere in this module a recipe is its number in this."""
+    """Return the recipes of the book in order; elsewhere in this module a recipe is its index in this."""
     return tuple(recipe for recipes in book.recipes.values() for recipe in recipes)
 
 
-def choose(book: RecipeBook, goal: str, word: int, distractors: int = DISTRACTORS) -> list[int]:
-    """Return the numbers of the recipes to list, in order.
+def choose(book: RecipeBook, goal: str, draw: int, distractors: int = DISTRACTORS) -> list[int]:
+    """Return the indices of the recipes to list, in order.
 
-    For each ingredient of the gold recipes, up to ``distractors`` recipes that use it are drawn, and of those that are
-    not gold, up to ``distractors`` are listed.
+    For each ingredient of the goal's recipes, up to ``distractors`` recipes that use it are drawn, and of those that
+    the goal does not need, up to ``distractors`` are listed.
     """
-    gold, users = kitchen(book, goal)
-    number = random.Random(f"{goal}/{word}").random
+    goal_recipes, uses_of = recipe_pool(book, goal)
+    rng = random.Random(f"{goal}/{draw}").random
     candidates: dict[int, None] = {}
-    for recipes in users:
-        chosen = recipes if len(recipes) <= distractors else shuffle(number, recipes)[:distractors]
+    for recipes in uses_of:
+        # Shuffling only where there is a choice is part of the game: it decides what is drawn next.
+        chosen = recipes if len(recipes) <= distractors else shuffle(rng, recipes)[:distractors]
         candidates.update(dict.fromkeys(chosen))
-    for recipe in gold:
+    for recipe in goal_recipes:
         candidates.pop(recipe, None)
-    return shuffle(number, (*gold, *shuffle(number, tuple(candidates))[:distractors]))
+    return shuffle(rng, (*goal_recipes, *shuffle(rng, tuple(candidates))[:distractors]))
 
 
 @lru_cache(maxsize=4096)
-def kitchen(book: RecipeBook, goal: str) -> Kitchen:
-    """Return what the prompts of ``goal`` are drawn from."""
-    numbers = {recipe.id: number for number, recipe in enumerate(all_recipes(book))}
-    gold = [recipe for item in book.tree(goal) for recipe in book.recipes[item]]
-    ingredients = dict.fromkeys(slot.ingredient for recipe in gold for slot in recipe.slots)
-    users = _users(book)
-    return Kitchen(
-        tuple(sorted(numbers[recipe.id] for recipe in gold)), tuple(users[ingredient] for ingredient in ingredients)
-    )
+def recipe_pool(book: RecipeBook, goal: str) -> RecipePool:
+    """Return the recipes that the prompts of ``goal`` are drawn from."""
+    indices = {recipe.id: index for index, recipe in enumerate(all_recipes(book))}
+    needed = [recipe for item in book.tree(goal) for recipe in book.recipes[item]]
+    ingredients = dict.fromkeys(slot.ingredient for recipe in needed for slot in recipe.slots)
+    uses = _uses(book)
+    goal_recipes = tuple(sorted(indices[recipe.id] for recipe in needed))
+    return RecipePool(goal_recipes, tuple(uses[ingredient] for ingredient in ingredients))
 
 
 @lru_cache(maxsize=64)
-def _users(book: RecipeBook) -> dict[Ingredient, tuple[int, ...]]:
-    users: dict[Ingredient, list[int]] = {}
-    for number, recipe in enumerate(all_recipes(book)):
+def _uses(book: RecipeBook) -> dict[Ingredient, tuple[int, ...]]:
+    """Return for each ingredient the recipes that use it."""
+    uses: dict[Ingredient, list[int]] = {}
+    for index, recipe in enumerate(all_recipes(book)):
         for slot in recipe.slots:
-            users.setdefault(slot.ingredient, []).append(number)
-    return {ingredient: tuple(numbers) for ingredient, numbers in users.items()}
+            uses.setdefault(slot.ingredient, []).append(index)
+    return {ingredient: tuple(indices) for ingredient, indices in uses.items()}

@@ -30,7 +30,7 @@ _MEMOISED_ACTIONS = 1 << 13
 
 # A plain tuple, since to unpack a named one takes a twentieth of a step.
 Move: TypeAlias = tuple[Offer, "tuple[str, int] | None", str, str, str]
-"""What an action means: ``takes, gives, answer, shortage, reason``.
+"""The meaning of an action: ``takes, gives, answer, shortage, reason``.
 
 - ``takes``: what must be held, and is used up if the move gives something.
 - ``gives``: the item and count that is gained; None if the move never does anything.
@@ -47,7 +47,7 @@ class World:
 
     Attributes:
         book: The recipes.
-        understood: What actions mean, bounded in number and length.
+        understood: The meaning of actions, bounded in number and length.
     """
 
     def __init__(self, book: RecipeBook) -> None:

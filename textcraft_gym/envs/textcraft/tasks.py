@@ -1,4 +1,4 @@
-"""TextCraft's tasks: what there is to craft, and in which split it stands."""
+"""TextCraft's tasks: the items to craft, and their splits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.recipes.solver import shortest_plan
 from textcraft_gym.recipes.splits import Splits, paper_splits, read_splits, task_items
 
@@ -62,15 +63,17 @@ def split_tasks(book: RecipeBook, split: str) -> tuple[Task, ...]:
 
 
 def find_task(book: RecipeBook, item: object) -> Task:
-    """Return the task of crafting ``item``.
+    """Return the task of crafting ``item``, an id with or without ``minecraft:``.
 
     Raises:
-        UnknownName: If it is none, with the names that come near.
+        UnknownName: If there is no such task.
     """
     known = _all_tasks(book)
-    if not isinstance(item, str) or item not in known:
-        raise UnknownName("task", item, list(known))
-    return known[item]
+    if isinstance(item, str):
+        for name in (item, DEFAULT_NAMESPACE + item):
+            if name in known:
+                return known[name]
+    raise UnknownName("task", item, list(known))
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""What one would think who follows a plan: what each thing that is got or crafted is for."""
+"""Synthetic thoughts for an expert plan: the use of each item that is got or crafted."""
 
 from __future__ import annotations
 
