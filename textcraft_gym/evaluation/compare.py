@@ -12,17 +12,17 @@ from textcraft_gym.evaluation.metrics import Z_95
 
 @dataclass(frozen=True)
 class Comparison:
-    """What became of the tasks that both runs played without an error.
+    """Paired comparison on the tasks that both runs played without an error.
 
     Attributes:
-        tasks: How many these are.
-        left_out: How many tasks only one run has, or one of them broke on.
-        both, neither: How many both runs won, and neither.
-        gained: The tasks that only the second run won.
-        lost: The tasks that only the first run won.
-        difference: The success rate of the second run less that of the first; None without tasks.
+        tasks: Number of these tasks.
+        left_out: Number of tasks that only one run has, or that one of them has an error on.
+        both, neither: Number of tasks won by both runs, and by neither.
+        gained: Tasks that only the second run won.
+        lost: Tasks that only the first run won.
+        difference: Success rate of the second run minus that of the first; None without tasks.
         low, high: Its 95% interval.
-        p_value: How likely so uneven a split of the tasks that flipped is, if both runs were equally good.
+        p_value: McNemar's exact two-sided p-value.
     """
 
     tasks: int
@@ -38,7 +38,7 @@ class Comparison:
 
 
 def compare(first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[str, Any]]) -> Comparison:
-    """Compare the episode records of two runs (see ``runner``), paired by task."""
+    """Compare the episode records of two runs (see ``run_folder``), paired by task."""
     before, after = ({record["task"]: record for record in records} for records in (first, second))
     pairs = {
         task: (bool(before[task]["won"]), bool(after[task]["won"]))

@@ -1,38 +1,38 @@
-"""Numbers from episode records. An episode that broke is an error: counted, and in no rate."""
+"""Aggregates of episode records. An episode that raised is an error: counted, and in no rate."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from textcraft_gym.task import UNGROUPED as ALL
+
 Z_95 = 1.959963984540054
-ALL = "all"
-"""What stands in the place of a group for all episodes together, and for tasks that form no groups."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a set of episodes came to.
+    """Aggregate over episodes. Means are over episodes without an error, and None without any.
 
     Attributes:
-        episodes: How many ended without an error.
-        errors: How many did not.
-        depth: Mean depth of the tasks, those of errors too; None without any.
-        won: How many were won.
-        rate: ``won / episodes``, or None without episodes.
+        episodes: Number of episodes without an error.
+        errors: Number of episodes with one.
+        depth: Mean depth of the tasks, those of errors included.
+        won: Number of episodes won.
+        rate: ``won / episodes``.
         low, high: The 95% Wilson interval of the rate.
         reward: Mean reward.
         steps: Mean number of actions.
-        steps_over_optimal: Mean ratio of actions to the optimum, over the won ones; None without any.
+        steps_over_optimal: Mean ratio of actions to the optimum, over the episodes won.
         calls: Mean number of completions by role.
         tokens: Mean number of tokens, as the models counted them.
-        cost: What all completions cost together, those of errors too.
-        k_max: Mean of the deepest level at which something was executed.
-        claimed: How many episodes the agent took to be won.
-        rightly_claimed: How many of these were won.
+        cost: Sum of the costs of all completions, those of errors included.
+        k_max: Mean of the deepest level of decomposition at which something was executed.
+        claimed: Number of episodes that the agent claimed to have won.
+        rightly_claimed: Number of these that were won.
     """
 
     episodes: int
@@ -54,12 +54,12 @@ class Summary:
 
     @property
     def precision(self) -> float | None:
-        """How many of the episodes that the agent took to be won were; None if it took none to be."""
+        """Share of the claimed episodes that were won; None without claims."""
         return self.rightly_claimed / self.claimed if self.claimed else None
 
     @property
     def recall(self) -> float | None:
-        """How many of the episodes that were won the agent took to be; None if none was won."""
+        """Share of the won episodes that were claimed; None if none was won."""
         return self.rightly_claimed / self.won if self.won else None
 
 
@@ -78,29 +78,27 @@ def wilson_interval(successes: int, trials: int, z: float = Z_95) -> tuple[float
 
 
 def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
-    """Summarise episode records (see ``runner``)."""
+    """Summarise episode records (see ``run_folder``)."""
     records = list(records)
     played = [record for record in records if not record.get("error")]
     won = [record for record in played if record["won"]]
-    low, high = wilson_interval(len(won), len(played))
     claimed = [record for record in played if record["claimed_success"]]
-    roles = dict.fromkeys(role for record in played for role in record["calls"])
-    ratios = [record["steps"] / record["optimal_length"] for record in won if record.get("optimal_length")]
+    low, high = wilson_interval(len(won), len(played))
     return Summary(
         episodes=len(played),
         errors=len(records) - len(played),
-        depth=fmean(record["depth"] for record in records) if records else None,
+        depth=_mean(record["depth"] for record in records),
         won=len(won),
         rate=len(won) / len(played) if played else None,
         low=low,
         high=high,
-        reward=fmean(record["reward"] for record in played) if played else None,
-        steps=fmean(record["steps"] for record in played) if played else None,
-        steps_over_optimal=fmean(ratios) if ratios else None,
-        calls={role: fmean(record["calls"].get(role, 0) for record in played) for role in roles},
-        tokens=fmean(sum(record["tokens"].values()) for record in played) if played else None,
+        reward=_mean(record["reward"] for record in played),
+        steps=_mean(record["steps"] for record in played),
+        steps_over_optimal=_mean(_steps_over_optimal(won)),
+        calls=_mean_calls(played),
+        tokens=_mean(sum(record["tokens"].values()) for record in played),
         cost=sum(record["cost"] + record.get("spent_before", 0.0) for record in records),
-        k_max=fmean(record["k_max"] for record in played) if played else None,
+        k_max=_mean(record["k_max"] for record in played),
         claimed=len(claimed),
         rightly_claimed=sum(record["won"] for record in claimed),
     )
@@ -115,6 +113,21 @@ def summarise_by_group(records: Iterable[Mapping[str, Any]]) -> dict[str, Summar
 
 
 def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
-    """Return the groups of all runs without ``all``: the shallow ones first, those of one depth by name."""
+    """Return the groups of all runs without ``all``, by depth and then by name."""
     depths = {name: summary.depth or 0.0 for by_group in runs for name, summary in by_group.items() if name != ALL}
     return sorted(depths, key=lambda name: (depths[name], name))
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    values = list(values)
+    return fmean(values) if values else None
+
+
+def _mean_calls(played: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the mean number of completions by role, over all episodes, whether or not they asked the role."""
+    roles = dict.fromkeys(role for record in played for role in record["calls"])
+    return {role: fmean(record["calls"].get(role, 0) for record in played) for role in roles}
+
+
+def _steps_over_optimal(won: Iterable[Mapping[str, Any]]) -> list[float]:
+    return [record["steps"] / record["optimal_length"] for record in won if record.get("optimal_length")]

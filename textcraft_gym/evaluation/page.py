@@ -1,4 +1,4 @@
-"""Runs as one page of HTML that needs nothing else: what was played, tables, plots, and every episode to look into."""
+"""A self-contained HTML page about runs: configs, tables, plots, and every episode to look into."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ Config: TypeAlias = Mapping[str, Any]
 OUTCOMES = {"won": "✓ won", "lost": "✗ lost", "error": "! error"}
 CLAIMS = {True: "success", False: "failure", None: "not said"}
 DIGITS = 12
-"""How much of a digest is shown."""
+"""Digits of a digest that are shown."""
 
 
 class Line(NamedTuple):
     """An episode as the list shows it.
 
     Attributes:
-        run: The label of its run.
-        number: The place of its run.
-        record: All of it.
+        run: Label of its run.
+        number: Index of its run.
+        record: The whole record.
         outcome: A key of ``OUTCOMES``.
-        cells: What stands in the columns, by their names.
-        mistaken: Whether the agent said what was not so.
-        facts: Further numbers, in words.
-        inside: What is drawn only when the episode is opened.
+        cells: Texts of the columns, by their names.
+        mistaken: Whether the agent's claim was wrong.
+        facts: Further numbers, as text.
+        inside: Parts that are drawn only when the episode is opened.
     """
 
     run: str
@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What a filter can be set to: a value, its words, and how many episodes have it."""
+    """An option of a filter: its value, its label, and the number of episodes that have it."""
 
     value: str
     words: str
@@ -61,10 +61,10 @@ class Choice(NamedTuple):
 def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) -> str:
     """Return the page of one run or more.
 
-    What records and configs say is shown as text, whatever it is: none of it becomes a part of the page.
+    Records and configs are shown as text: nothing in them becomes markup or code of the page.
 
     Args:
-        runs: Episode records (see ``runner``) by the label of the run; the others are compared with the first.
+        runs: Episode records (see ``run_folder``) by the label of the run; the others are compared with the first.
         configs: The config of each run, as ``read_config`` returns it.
     """
     by_group = {run: summarise_by_group(records) for run, records in runs.items()}
@@ -110,22 +110,22 @@ def _template() -> Template:
 
 
 def _sha256(script: str) -> str:
-    """Return what a content security policy knows a script by."""
+    """Return the digest by which a content security policy allows a script."""
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _facts(configs: Mapping[str, Config]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return what all configs have in common, and for each run what they have not; nothing where all have nothing."""
+    """Return the values that all configs share, and for each run its own; keys that are empty everywhere are left out."""
     keys = dict.fromkeys(key for config in configs.values() for key in config)
-    said = {key: {run: _fact(key, config.get(key)) for run, config in configs.items()} for key in keys}
-    said = {key: by_run for key, by_run in said.items() if any(by_run.values())}
-    shared = {key: next(iter(by_run.values())) for key, by_run in said.items() if len(set(by_run.values())) == 1}
-    return shared, {run: {key: by_run[run] for key, by_run in said.items() if key not in shared} for run in configs}
+    facts = {key: {run: _fact(key, config.get(key)) for run, config in configs.items()} for key in keys}
+    facts = {key: by_run for key, by_run in facts.items() if any(by_run.values())}
+    shared = {key: next(iter(by_run.values())) for key, by_run in facts.items() if len(set(by_run.values())) == 1}
+    return shared, {run: {key: by_run[run] for key, by_run in facts.items() if key not in shared} for run in configs}
 
 
 def _fact(key: str, value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={one}" for name, one in value.items())
+        return ", ".join(f"{name}={item}" for name, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if key.endswith("_sha256") and value:
