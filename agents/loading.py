@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from typing import Any
 
@@ -21,16 +22,19 @@ def load(kind: str, path: str) -> Any:
     """
     module, _, name = path.partition(":")
     try:
-        names = vars(import_module(module))
+        holder = import_module(module)
     except ModuleNotFoundError as error:
         # The error's name, since a module that is found may itself import one that is missing.
         reason = f"no module named {error.name!r}" if error.name else one_line(error)
         raise ValueError(f"{kind} {path}: {reason}") from error
     except Exception as error:  # a module can raise anything while it is imported
         raise ValueError(f"{kind} {path}: {one_line(error)}") from error
-    if name not in names:
-        raise UnknownName(kind, path, [f"{module}:{public}" for public in names if not public.startswith("_")])
-    return names[name]
+    try:
+        return getattr(holder, name)
+    except AttributeError as error:
+        modules = dict(inspect.getmembers(holder, inspect.ismodule))
+        public = [known for known in dir(holder) if not known.startswith("_") and known not in modules]
+        raise UnknownName(kind, path, [f"{module}:{known}" for known in public]) from error
 
 
 def one_line(error: Exception) -> str:

@@ -103,6 +103,12 @@ def test_make_agent__says_on_one_line_why_an_agent_cannot_be_made(tmp_path: Path
     assert str(raised.value) == message
 
 
+def test_make_agent__finds_names_that_a_module_imports_late():
+    assert isinstance(make_agent("textcraft_gym.agents:ADaPTAgent"), ADaPTAgent)
+    with pytest.raises(UnknownName, match=r"Did you mean textcraft_gym\.agents:ADaPTAgent"):
+        make_agent("textcraft_gym.agents:ADaPTAgnt")
+
+
 def test_make_agent__takes_a_profile_by_its_name():
     assert make_agent("react", profile="textcraft").profile is TEXTCRAFT
     with pytest.raises(UnknownName, match="Did you mean textcraft"):

@@ -27,6 +27,7 @@ def test_load_profile__returns_the_profile_of_each_game():
     assert [load_profile(name).name for name in game_names()] == game_names()
     assert load_profile("textcraft") is TEXTCRAFT is games.TEXTCRAFT
     assert load_profile("default") is DEFAULT
+    assert load_profile("textcraft_gym.agents.games:TEXTCRAFT") is TEXTCRAFT
     assert {load_profile(game_profile(env_id)).name for env_id in SUITE} == set(game_names())
 
 
