@@ -1,12 +1,17 @@
-"""Objects by their names in the form ``module:name``."""
+"""Objects by their names in the form ``module:name``, and the options in a description of one."""
 
 from __future__ import annotations
 
 import inspect
+import json
+import re
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from textcraft_gym.errors import UnknownName
+
+_KEY = re.compile(r"[^,=]*=?")
 
 
 def load(kind: str, path: str) -> Any:
@@ -41,3 +46,47 @@ def one_line(error: Exception) -> str:
     """Return the message of an error on one line, with the error's class where a message alone would say too little."""
     message = " ".join(str(error).split())
     return message if message and isinstance(error, (ValueError, ImportError)) else f"{type(error).__name__}: {message}"
+
+
+def split_fields(text: str) -> list[str]:
+    """Split ``NAME,KEY=VALUE,...`` at commas, except for those within an object, an array or a string of JSON."""
+    fields = []
+    start = 0
+    while start < len(text):
+        match = _KEY.match(text, start)
+        value = match.end() if match else start
+        end = _end_of_json(text, value)
+        if end is None:
+            comma = text.find(",", value)
+            end = comma if comma >= 0 else len(text)
+        fields.append(text[start:end])
+        start = end + 1
+    return [field for field in fields if field]
+
+
+def key_values(pairs: list[str]) -> dict[str, Any]:
+    """Read ``KEY=VALUE`` pairs; a value that is JSON (10, true, null) is that, any other is the text itself.
+
+    Raises:
+        ValueError: If a pair has no key or no ``=``.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise ValueError(f"expected KEY=VALUE, got {pair!r}")
+        try:
+            values[key] = json.loads(value)
+        except ValueError:
+            values[key] = value
+    return values
+
+
+def _end_of_json(text: str, start: int) -> int | None:
+    """Return where a value in JSON ends; None if no such value begins at ``start`` and ends at a comma or the end."""
+    if text[start : start + 1] in ("{", "[", '"'):
+        with suppress(ValueError):
+            _, end = json.JSONDecoder().raw_decode(text, start)
+            if text[end : end + 1] in ("", ","):
+                return end
+    return None

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from textcraft_gym.agents.models.spec import key_values
+from textcraft_gym.agents.loading import key_values
 from textcraft_gym.evaluation.run_spec import RunSpec
 
 Result = TypeVar("Result")

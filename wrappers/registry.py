@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 
 from textcraft_gym import wrappers
-from textcraft_gym.agents.models.spec import key_values
+from textcraft_gym.agents.loading import key_values, load, one_line, split_fields
 from textcraft_gym.errors import UnknownName
 
 
@@ -23,17 +22,14 @@ def make_wrapper(description: str, env: gym.Env[Any, Any]) -> gym.Wrapper[Any, A
         UnknownName: If there is no such wrapper.
         ValueError: If its module cannot be imported, or it does not take the arguments or the environment.
     """
-    name, *options = description.split(",")
-    module, colon, attribute = name.rpartition(":")
-    try:
-        found = getattr(import_module(module) if colon else wrappers, attribute, None)
-    except ImportError as error:
-        raise ValueError(f"{name}: {error}") from error
+    name, *options = split_fields(description)
+    found = load("wrapper", name) if ":" in name else getattr(wrappers, name, None)
     if not (isinstance(found, type) and issubclass(found, gym.Wrapper)):
-        raise UnknownName("wrapper", name, [one for one in wrappers.__all__ if one[0].isupper()])
-    construct: Any = found
+        known = [export for export in wrappers.__all__ if isinstance(getattr(wrappers, export), type)]
+        raise UnknownName("wrapper", name, [*known, "module:Class"])
+    make: Any = found
     try:
-        wrapped: gym.Wrapper[Any, Any, Any, Any] = construct(env, **key_values(options))
-    except TypeError as error:
-        raise ValueError(f"{name}: {error}") from error
+        wrapped: gym.Wrapper[Any, Any, Any, Any] = make(env, **key_values(options))
+    except Exception as error:  # a constructor can raise anything
+        raise ValueError(f"{name}: {one_line(error)}") from error
     return wrapped

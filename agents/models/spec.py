@@ -13,13 +13,13 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.contract.agent import Model, ModelError
+from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import UnknownName
@@ -30,7 +30,6 @@ ENTRY_POINTS = "textcraft_gym.models"
 _FORMS = "expected simulated[:span=N], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
 _SILENT = ("api_key", "timeout", "max_retries", "price")
 """Options that change no answer."""
-_KEY = re.compile(r"[^,=]*=?")
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -50,7 +49,7 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
     if replay_only and cassette is None:
         raise ModelError("to replay only, name the cassette to replay")
     kind, _, rest = spec.partition(":")
-    fields = _split(rest)
+    fields = split_fields(rest)
     name = fields.pop(0) if fields and "=" not in fields[0] else ""
     try:
         options = key_values(fields)
@@ -63,54 +62,10 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
     return Cassette(cassette, None if replay_only else model, name=identity) if cassette else model
 
 
-def key_values(pairs: list[str]) -> dict[str, Any]:
-    """Read ``KEY=VALUE`` pairs; a value that is JSON (10, true, null) is that, any other is the text itself.
-
-    Raises:
-        ValueError: If a pair has no key or no ``=``.
-    """
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            raise ValueError(f"expected KEY=VALUE, got {pair!r}")
-        try:
-            values[key] = json.loads(value)
-        except ValueError:
-            values[key] = value
-    return values
-
-
 def without_key(spec: str) -> str:
     """Return a spec that may be shown and kept: one without the key of a server."""
     hidden = re.sub(r'api_key=("(?:[^"\\]|\\.)*"|[^,]*)', "api_key=...", spec)
     return re.sub(r"//[^/@,]*@", "//...@", hidden)
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas, except for those within an object, an array or a string of JSON."""
-    fields = []
-    start = 0
-    while start < len(text):
-        match = _KEY.match(text, start)
-        value = match.end() if match else start
-        end = _end_of_json(text, value)
-        if end is None:
-            comma = text.find(",", value)
-            end = comma if comma >= 0 else len(text)
-        fields.append(text[start:end])
-        start = end + 1
-    return [field for field in fields if field]
-
-
-def _end_of_json(text: str, start: int) -> int | None:
-    """Return where a value in JSON ends; None if no such value begins at ``start`` and ends at a comma or the end."""
-    if text[start : start + 1] in ("{", "[", '"'):
-        with suppress(ValueError):
-            _, end = json.JSONDecoder().raw_decode(text, start)
-            if text[end : end + 1] in ("", ","):
-                return end
-    return None
 
 
 def _make(kind: str, name: str, options: dict[str, Any]) -> Model:

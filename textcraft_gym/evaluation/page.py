@@ -115,7 +115,7 @@ def _sha256(script: str) -> str:
 
 
 def _facts(configs: Mapping[str, Config]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the values that all configs share, and for each run its own; keys that are empty everywhere are left out."""
+    """Return the values that all configs share, and for each run its own; without keys that are empty everywhere."""
     keys = dict.fromkeys(key for config in configs.values() for key in config)
     facts = {key: {run: _fact(key, config.get(key)) for run, config in configs.items()} for key in keys}
     facts = {key: by_run for key, by_run in facts.items() if any(by_run.values())}

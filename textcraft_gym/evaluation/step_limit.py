@@ -54,5 +54,6 @@ def without_registered_limit(env: gym.Env[str, str]) -> Iterator[gym.Env[str, st
 
 
 def _is_registered(limit: TimeLimit[Any, Any]) -> bool:
-    registered = gym.registry.get(limit.spec.id) if limit.spec else None
-    return registered is not None and limit.spec.max_episode_steps == registered.max_episode_steps
+    spec = limit.spec
+    registered = gym.registry.get(spec.id) if spec else None
+    return bool(spec and registered and spec.max_episode_steps == registered.max_episode_steps)

@@ -35,6 +35,6 @@ class Worker:
         )
 
     def close(self) -> None:
-        """Close the environments, and the models that can be closed."""
+        """Close the environments."""
         for env in self.envs:
             env.close()
