@@ -13,7 +13,7 @@ from textcraft_gym.envs.alfworld.feedback import explain
 from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.problem import Goal
 from textcraft_gym.envs.alfworld.rules import apply
-from textcraft_gym.envs.minetechtree import rules as minetechtree
+from textcraft_gym.envs.minetechtree import moves as minetechtree
 from textcraft_gym.envs.textcraft import rules as textcraft
 from textcraft_gym.envs.webshop import rules as webshop
 from textcraft_gym.registration import BUNDLED, make

@@ -7,6 +7,7 @@ from copy import deepcopy
 import gymnasium as gym
 import pytest
 
+from textcraft_gym import UnknownName
 from textcraft_gym.envs.textcraft import rules
 from textcraft_gym.recipes.recipe import RecipeError
 
@@ -92,3 +93,15 @@ def test_recipes__that_are_not_there_are_named(tmp_path):
 def test_tags__of_an_unknown_reading_are_refused():
     with pytest.raises(ValueError, match="expected tags in group, item, got 'real'"):
         gym.make("TextCraft-v0", tags="real")
+
+
+def test_reset__takes_an_item_with_or_without_its_namespace():
+    env = gym.make("TextCraft-v0")
+    assert env.reset(seed=1, options={"task": "beehive"}) == env.reset(seed=1, options={"task": "minecraft:beehive"})
+
+
+def test_unknown_task__names_what_comes_near_and_no_stranger():
+    with pytest.raises(UnknownName) as raised:
+        gym.make("TextCraft-v0").reset(options={"task": "beehiv"})
+    assert str(raised.value).startswith("unknown task 'beehiv'. Did you mean minecraft:beehive")
+    assert str(raised.value).count("minecraft:") <= 5
