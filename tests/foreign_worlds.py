@@ -72,4 +72,4 @@ def guess_three(observation: str, info: dict[str, Any]) -> str:
 
 
 gym.register("Say-v0", entry_point=SayEnv, max_episode_steps=10)
-gym.register("Guess-v0", entry_point="tests.foreign_worlds:GuessEnv", max_episode_steps=10)
+gym.register("GuessDigit-v0", entry_point="tests.foreign_worlds:GuessEnv", max_episode_steps=10)

@@ -18,7 +18,7 @@ from textcraft_gym.evaluation.run_folder import read_config
 from textcraft_gym.evaluation.sweep import grid, sweep
 from textcraft_gym.registration import BUNDLED, default_split, find_spec, game_profile, make
 
-SAY, GUESS = "tests.foreign_worlds:Say-v0", "tests.foreign_worlds:Guess-v0"
+SAY, GUESS = "tests.foreign_worlds:Say-v0", "tests.foreign_worlds:GuessDigit-v0"
 POLITE = "tests.foreign_worlds:Polite"
 
 
