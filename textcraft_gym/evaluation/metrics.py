@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from textcraft_gym.task import UNGROUPED as ALL
+from textcraft_gym.task import UNGROUPED
 
 Z_95 = 1.959963984540054
+ALL = UNGROUPED
+"""Group of the summary over all episodes."""
 
 
 @dataclass(frozen=True)
