@@ -1,4 +1,4 @@
-"""Why a command did nothing, as a short code; the observation says ``Nothing happens.`` whatever the reason.
+"""Short codes for the reason why a command did nothing; the observation is always ``Nothing happens.``.
 
 The codes cover those of AutoPlan's table 6 (Ouyang and Li 2023) and everything else that can go wrong.
 """
@@ -79,6 +79,7 @@ def _why(game: Game, state: State, form: str, arguments: dict[str, str]) -> str:
         return "already_there"
     if state.location == NOWHERE or game.location_of[receptacle] != state.location:
         return "wrong_location"
+    # From here on the agent is at the receptacle.
     if form == "open":
         return _why_not_open(game, arguments["verb"], receptacle)
     if form == "take":
