@@ -135,11 +135,12 @@ def build(shop: Iterable[tuple[Product, list[Wish]]], files: ShopFiles) -> Array
     """Return products, goals and the search index as arrays."""
     asins: list[str] = []
     products, wishes = _Writer(), _Writer()
-    wished: list[tuple[int, Wish, int]] = []  # the index of a product, a wish for it, and how many goals that makes
+    wished: list[tuple[int, Wish, int]] = []  # the index of a product, a wish for it, and its number of goals
 
     def documents() -> Iterator[str]:
         """Record products and wishes on the way, so that the files are read once."""
         for product, product_wishes in shop:
+            # A wish for a combination of options makes no goal if one of them has no values.
             counted = [(len(asins), wish, wish.goal_count(product)) for wish in product_wishes]
             wished.extend(entry for entry in counted if entry[-1] > 0)
             asins.append(product.asin)
