@@ -51,7 +51,7 @@ class TextEnv(gym.Env[str, str]):
 
     ``reset(seed=...)`` draws a task from the split, ``reset(options={"task": id})`` plays that one. A step before the
     first reset or after the end raises ``ResetNeeded``, an action that is no string ``TypeError``, and an argument
-    that the environment does not take ``UnknownName``, with the names that come near.
+    that the environment does not take ``UnknownName``, with near names.
 
     A subclass sets ``tasks`` and implements ``_find_task``, ``_begin``, ``_info`` and ``_play``; for snapshots
     ``_settings``, ``_position`` and ``_go_back`` as well.
@@ -72,7 +72,7 @@ class TextEnv(gym.Env[str, str]):
     tasks: Sequence[Any]
 
     def __new__(cls: type[Env], *arguments: Any, **named: Any) -> Env:
-        """Check the names of arguments: Python's own error does not say which names come near."""
+        """Check the names of arguments: Python's own error does not suggest near names."""
         known = _parameters(cls.__init__)
         for name in named:
             if known and name not in known:

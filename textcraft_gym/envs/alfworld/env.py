@@ -186,6 +186,7 @@ class ALFWorldEnv(TextEnv):
     def _go_back(self, task: Task, draw: int, position: Position) -> None:
         fingerprint, (location, held, contents, flags, won) = position
         game = task.game(self.dialect)
+        # The id alone does not identify a game: folders may have different games of the same id.
         if game.fingerprint != fingerprint:
             raise ValueError(f"the snapshot is of another game with the id {task.id}")
         self._set_up(task, game)

@@ -103,6 +103,7 @@ def _check_id(task_id: str) -> None:
 
 def _trajectory(problem: Problem, task_id: str) -> dict[str, Any]:
     otype, target = (name.removesuffix("Type") for name in problem.goal[1:])
+    # The fields that ALFWorld's loader reads from ALFRED's trajectories.
     under_lamp = problem.goal.task_type == "look_at_obj_in_light"
     return {
         "task_id": task_id.rpartition("/")[2],

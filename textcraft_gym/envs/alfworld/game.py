@@ -113,7 +113,7 @@ class Game:
         self.goal: Goal = problem.goal
         self.task = problem.task
         facts: Facts = defaultdict(list)
-        for fact in dict.fromkeys(problem.facts):
+        for fact in dict.fromkeys(problem.facts):  # official games repeat some facts
             facts[fact[0]].append(fact[1:])
         receptacles = _sorted_ids(facts["receptacleType"])
         objects = _sorted_ids(facts["objectType"])

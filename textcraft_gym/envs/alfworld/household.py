@@ -112,6 +112,7 @@ def _draw_nesting(rng: Uniform, objects: Sequence[PlacedObject]) -> Iterator[Fac
     """Put some objects into a bowl or the like in the same receptacle; they are then in both."""
     nested: set[str] = set()
     for outer in objects:
+        # ``rng`` is called last, so that only objects that can hold others use up a draw.
         if outer.otype in INNER_CONTENTS and outer.id not in nested and rng() < NESTED:
             candidates = [
                 obj

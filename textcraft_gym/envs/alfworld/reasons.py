@@ -62,6 +62,7 @@ def _unknown_name(game: Game, arguments: dict[str, str]) -> str | None:
     names = {*game.receptacles, *game.objects}
     for role, name in arguments.items():
         if role != "verb" and name not in names:
+            # A name without its number, such as ``fridge``, is a different mistake from an unknown one.
             kinds = {known.rpartition(" ")[0] for known in names}
             return "missing_index" if name in kinds else "no_such_thing"
     return None

@@ -98,6 +98,7 @@ def _moved(game: Game, state: State, move: Move) -> State:
 def moves(game: Game, state: State) -> Moves:
     """Return the effects of all commands at the agent's location, given the held object."""
     place = state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
+    # Cached on the place: a walk through a household comes back to the same few pairs of place and held object.
     known = place.moves.get(state.held)
     if known is None:
         known = place.moves[state.held] = _compute_moves(game, place, state.held)
@@ -126,6 +127,7 @@ def is_won(game: Game, state: State) -> bool:
     if game.goal.task_type == "look_at_obj_in_light":
         return state.held in game.wanted and _is_by_a_lit_lamp(game, state)
     needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
+    # Both objects must be in the same receptacle.
     for location, position in game.targets:
         inside = state.places[location].content.contents[position]
         done = [obj for obj in inside if obj in game.wanted and state.flags[obj] & game.required == game.required]

@@ -124,7 +124,7 @@ _HAND_SIZES = frozenset({0, 1, 2, 4})
 def _read_abilities(file: Path) -> Abilities:
     with file.open(encoding="utf-8") as stream:
         constants = json.load(stream)
-    # The order of the three lists is that of the seventh number of an action: sorted by item, then hand, table, furnace.
+    # Sorted, since the simulator numbers its items in this order.
     crafted = _recipe_sizes(constants["craftingRecipes"])
     smelted = _recipe_sizes(constants["smeltingRecipes"])
     items = sorted(item["type"] for item in constants["items"])

@@ -46,13 +46,13 @@ class CheckInventory(NamedTuple):
 class WrongItem(NamedTuple):
     """An ingredient that is not a count and a name."""
 
-    said: str
+    typed: str
 
 
 class Unknown(NamedTuple):
     """Anything else."""
 
-    said: str
+    typed: str
 
 
 Action: TypeAlias = "Gather | Make | Equip | Look | CheckInventory | WrongItem | Unknown"

@@ -55,8 +55,8 @@ class MineTechTreeEnv(TextEnv):
       with wooden pickaxe``. If no tool is named, the best held one is used.
     - ``hunt {n} {item}``: hunt ``n`` animals with bare hands. Each gives one of each of its drops: hunting for
       leather also yields beef.
-    - ``craft {n} {item} using {n} {item}, {n} {item}``: craft until there are ``n``, ``craft 8 stick using 2 oak
-      planks, 2 birch planks``. The ingredients must be named and exact. If the recipe makes more, all is made.
+    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply a recipe until it has made ``n``, ``craft 8 stick
+      using 2 oak planks, 2 birch planks``. The ingredients must be named and exact. If it makes more, all is made.
       If its pattern does not fit a square of two by two, a crafting table must be held; it is not used up.
     - ``smelt {n} {item} using {n} {item}, {n} {item}``: the item named first is smelted, those after it are the fuel,
       ``smelt 3 iron ingot using 3 iron ore, 2 oak planks``. Fuel burns in the order in which it is named, and no more

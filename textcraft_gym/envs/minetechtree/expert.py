@@ -64,6 +64,7 @@ def ways(wood: str) -> Mapping[str, Way]:
     item; in the order of the result, most skills first, an item comes before all of its ingredients.
     """
     found: dict[str, Way] = {}
+    # Candidates of the wood come first, so that they win ties.
     candidates = sorted(_candidates(), key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_"))
     changed = True
     while changed:
@@ -155,7 +156,7 @@ def _action(step: Step) -> str:
 
 
 def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
-    """Yield how long a plan takes, or nothing where it does not win in time."""
+    """Yield the ticks of a plan; nothing if it does not win in time."""
     for action in plan:
         state, _, reason, _ = apply(game, state, action)
         if reason:
@@ -184,6 +185,7 @@ class _Bill:
         """Return the steps in an order in which they can be played."""
         steps: list[Step] = []
         for item in self.way_of:
+            # An item is needed for the ingredients of others, and at least once if it is kept: a goal or a tool.
             short = max(self.used.get(item, 0), item in self.kept) - self.held.get(item, 0)
             if short > 0:
                 steps.append(self._step(item, short))
@@ -201,7 +203,7 @@ class _Bill:
         ]
         if way.fuel:
             using.append(self._burn(way.fuel, times))
-        if way.tool:
+        if way.tool:  # a crafting table or a furnace, which is not used up
             self.kept.add(way.tool)
         return Step(item, times * technique.makes, tuple(using), way.tool)
 

@@ -26,7 +26,7 @@ def generate(task: str, draw: int) -> World:
     rng = random.Random(f"{task}/{draw}").random
     biomes = shuffle(rng, [*HOME_BIOMES, *shuffle(rng, OTHER_BIOMES)[:OTHERS]])
     start = Point(0, 0)
-    # Each of the other biomes lies in a direction of its own, three of the four.
+    # Each of the other biomes lies in a different one of the four directions.
     centres = [start, *(_afar(rng, direction) for direction in shuffle(rng, _DIRECTIONS)[1:])]
     places: list[Place] = []
     for biome, centre in zip(biomes, centres, strict=True):

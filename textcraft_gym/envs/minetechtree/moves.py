@@ -120,9 +120,9 @@ def _understand(command: str) -> Move:
         item = tree.ids.get(action.item)
         return Equipping(item) if item else _no_such("equip", action.item)
     if isinstance(action, WrongItem):
-        return Refused(text.wrong_item(action.said), WRONG_ITEM, "")
+        return Refused(text.wrong_item(action.typed), WRONG_ITEM, "")
     if isinstance(action, Unknown):
-        return Refused(text.unknown(action.said), UNKNOWN_ACTION, "")
+        return Refused(text.unknown(action.typed), UNKNOWN_ACTION, "")
     return Looking(around=isinstance(action, Look))
 
 

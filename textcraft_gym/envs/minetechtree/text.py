@@ -78,14 +78,14 @@ def could_not(verb: str, name: str) -> str:
     return f"Could not {verb} {name[:ECHO_LENGTH]}"
 
 
-def wrong_item(said: str) -> str:
+def wrong_item(typed: str) -> str:
     """Answer ingredients of which one is not a count and a name."""
-    return f"Wrong item format: {said[:ECHO_LENGTH]}"
+    return f"Wrong item format: {typed[:ECHO_LENGTH]}"
 
 
-def unknown(said: str) -> str:
+def unknown(typed: str) -> str:
     """Answer text that is not an action."""
-    return f"Could not execute {said[:ECHO_LENGTH]}"
+    return f"Could not execute {typed[:ECHO_LENGTH]}"
 
 
 def requires(amounts: Offer, held: Mapping[str, int]) -> str:

@@ -11,11 +11,11 @@ _COUNTED = re.compile("([0-9]+) (.+)")
 
 
 class Get(NamedTuple):
-    """Get ``amount`` of an item; it is 0 if the number is out of range. ``said`` is the name as typed."""
+    """Get ``amount`` of an item; it is 0 if the number is out of range. ``typed`` is the name as written."""
 
     name: str
     amount: int
-    said: str
+    typed: str
 
 
 class Craft(NamedTuple):
@@ -32,13 +32,13 @@ class Look(NamedTuple):
 class WrongItem(NamedTuple):
     """A craft with an ingredient that is not a count and a name."""
 
-    said: str
+    typed: str
 
 
 class Unknown(NamedTuple):
     """Anything else."""
 
-    said: str
+    typed: str
 
 
 Action: TypeAlias = "Get | Craft | Look | WrongItem | Unknown"

@@ -38,7 +38,7 @@ class Feedback:
         if reason == NO_RECIPE and isinstance(action, Craft):
             return f"These ingredients do not make {_brief(action.output)}. {self._ways(action.output)}"
         if reason == WRONG_ITEM and isinstance(action, WrongItem):
-            return f"Each ingredient is a number of 1 to {MAX_COUNT} and an item: {_brief(action.said)!r} is not."
+            return f"Each ingredient is a number of 1 to {MAX_COUNT} and an item: {_brief(action.typed)!r} is not."
         return FORMS
 
     def _not_gettable(self, action: Get) -> str:

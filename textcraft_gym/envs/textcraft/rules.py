@@ -106,16 +106,16 @@ def _understand(book: RecipeBook, command: str) -> Move:
     if isinstance(action, Look):
         return LOOK
     if isinstance(action, WrongItem):
-        return (), None, text.wrong_item(action.said), "", WRONG_ITEM
-    return (), None, text.unknown(action.said), "", UNKNOWN_ACTION
+        return (), None, text.wrong_item(action.typed), "", WRONG_ITEM
+    return (), None, text.unknown(action.typed), "", UNKNOWN_ACTION
 
 
 def _get(book: RecipeBook, action: Get) -> Move:
     """Return the meaning of a ``get``: a base item can be got in any number."""
     item = book.ids.get(action.name)
     if item is None or item in book.recipes or not action.amount:
-        return (), None, text.not_found(action.said), "", NOT_GETTABLE
-    return (), (item, action.amount), text.got(action.amount, action.said), "", ""
+        return (), None, text.not_found(action.typed), "", NOT_GETTABLE
+    return (), (item, action.amount), text.got(action.amount, action.typed), "", ""
 
 
 def _craft(book: RecipeBook, action: Craft) -> Move:

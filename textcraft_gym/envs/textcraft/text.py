@@ -52,14 +52,14 @@ def inventory(book: RecipeBook, held: Mapping[str, int]) -> str:
     )
 
 
-def got(count: int, said: str) -> str:
+def got(count: int, typed: str) -> str:
     """Answer a ``get`` that worked."""
-    return f"Got {count} {said}"
+    return f"Got {count} {typed}"
 
 
-def not_found(said: str) -> str:
+def not_found(typed: str) -> str:
     """Answer a ``get`` of an item that cannot be got."""
-    return f"Could not find {said[:ECHO_LENGTH]}"
+    return f"Could not find {typed[:ECHO_LENGTH]}"
 
 
 def crafted(count: int, item: str) -> str:
@@ -77,14 +77,14 @@ def no_recipe(item: str) -> str:
     return f"Could not find a valid recipe for {item}"
 
 
-def wrong_item(said: str) -> str:
+def wrong_item(typed: str) -> str:
     """Answer a ``craft`` with an ingredient that is not a count and a name."""
-    return f"Wrong item format: {said[:ECHO_LENGTH]}"
+    return f"Wrong item format: {typed[:ECHO_LENGTH]}"
 
 
-def unknown(said: str) -> str:
+def unknown(typed: str) -> str:
     """Answer text that is not an action."""
-    return f"Could not execute {said[:ECHO_LENGTH]}"
+    return f"Could not execute {typed[:ECHO_LENGTH]}"
 
 
 @lru_cache(maxsize=64)

@@ -22,7 +22,7 @@ from textcraft_gym.errors import UnknownName
 
 
 class WebShopLiteEnv(TextEnv):
-    """Buy what an instruction asks for, in a shop of a thousand products or more, by searching and clicking.
+    """Buy a product that fits an instruction, in a shop of a thousand products or more, by searching and clicking.
 
     **Actions** (any string; others, and clicks on targets that are not on the page, change nothing):
 

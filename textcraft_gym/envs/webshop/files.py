@@ -178,7 +178,7 @@ def _abbreviated(value: object) -> str:
 
 def _product(entry: _Entry, asin: str, attributes: tuple[str, ...], seed: int) -> Product:
     prices = _prices(entry)
-    # A generator of its own for each product: its price does not depend on which others the file has.
+    # Seeded for each product, so that its price does not depend on the other products of the file.
     rng = random.Random(f"price {seed} {asin}")
     return Product(
         asin=asin,

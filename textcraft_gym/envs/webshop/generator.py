@@ -1,7 +1,7 @@
 """Generates a shop and its customers from a seed: the same seed gives the same shop, byte for byte, on every machine.
 
-Products come in families that differ in one aspect: an attribute, a value, a detail, the seller or the price. Every goal
-can be met: its product with its options has a reward of 1.
+Products come in families that differ in one aspect: an attribute, a value, a detail, the seller or the price. Every
+goal can be met: its product with its options has a reward of 1.
 """
 
 from __future__ import annotations

@@ -91,6 +91,7 @@ def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[
     Returns:
         One to three sentences, in lower case and without the last full stop.
     """
+    # The order of the draws is part of every generated shop: another order would make other instructions.
     noun_phrase = pick(rng, template.noun_phrases)
     is_plural = noun_phrase.article not in _SINGULAR_ARTICLES and noun_phrase.noun.endswith("s")
     adjectives, sentences = _express(rng, [attributes()[name] for name in wanted], noun_phrase)
@@ -110,6 +111,7 @@ def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[
     values, position = _write_values(rng, template, details.values), rng()
     if not values:
         body += clause
+    # Values that do not all begin with a preposition read well only after a comma.
     elif position < 0.3 or not all(value.startswith(_PREPOSITIONS) for value in values):
         body += f"{clause}, {_join_values(values)}"
     elif position < 0.7:

@@ -99,6 +99,7 @@ class Shop:
 
     def search(self, query: str) -> tuple[str, ...]:
         """Return the ASINs of the top 50."""
+        # Cut here as well, since another stock than the catalogue may return more.
         return tuple(self.stock.search(query)[:MAX_RESULTS])
 
     def listed(self, state: State) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class Index:
         term_scores, documents = [], []
         for term_id, tf in query_tf.items():
             postings = slice(self._starts[term_id], self._starts[term_id + 1])
-            # BM25 as ``w - w / (1 + tf * norm)``, the form in which Lucene computes it: another form rounds differently.
+            # The form in which Lucene computes BM25: an equivalent one would round differently.
             weight = np.float32(tf) * self._idf[term_id]
             term_scores.append(weight - weight / (np.float32(1) + self._tf_norm[postings]))
             documents.append(self._documents[postings])
