@@ -1,4 +1,4 @@
-"""The recipe book: which recipes count, what can be crafted, what is simply got, and what fills a slot.
+"""The recipe book: the recipes that count, craftable items, base items, and the members of each ingredient.
 
 Two readings of the same files. ``tags="group"`` is the game that ADaPT's authors published: the first of several
 alternatives counts, and the members of a tag are the craftable items whose recipes carry the tag's name as their group;
@@ -31,14 +31,14 @@ from textcraft_gym.recipes.recipe import (
 Tags: TypeAlias = Literal["group", "item"]
 Recipes: TypeAlias = dict[str, tuple[Recipe, ...]]
 Offer: TypeAlias = tuple[tuple[str, int], ...]
-"""Items and how many of each, as a player lays them out for one craft."""
+"""Items and their counts, as a player names them for one craft."""
 
 
 class RecipeBook:
     """Every recipe that counts, immutable once made.
 
     In one process there is one book of the same content: loading, copying or unpickling it again gives the same object,
-    so that environments share it and what is worked out from it once.
+    so that environments share it and everything that is cached for it.
 
     Attributes:
         tags: The reading of tags.
@@ -98,18 +98,18 @@ class RecipeBook:
 
     def tree(self, goal: str) -> tuple[str, ...]:
         """Return the craftable items in the goal's tree, the goal first: all alternatives and all members of tags."""
-        found = {goal: None}
+        reached = {goal: None}
         pending = deque([goal])
         while pending:
             for recipe in self.recipes.get(pending.popleft(), ()):
                 for slot in recipe.slots:
-                    new = [m for m in self.members[slot.ingredient] if m in self.recipes and m not in found]
-                    found.update(dict.fromkeys(new))
+                    new = [m for m in self.members[slot.ingredient] if m in self.recipes and m not in reached]
+                    reached.update(dict.fromkeys(new))
                     pending.extend(new)
-        return tuple(found)
+        return tuple(reached)
 
     def match(self, output: str, offer: Offer) -> Recipe | None:
-        """Return the recipe for ``output`` that uses up exactly what is offered, of several the one that makes most."""
+        """Return the recipe for ``output`` with exactly the offered ingredients, of several the one that makes most."""
         return _match(self, output, offer)
 
 
@@ -125,7 +125,7 @@ def _only(
 
 
 def name_of_ingredient(ingredient: Ingredient) -> str:
-    """Return how a player reads a slot: ``oak planks``, ``planks``, ``coal or charcoal``."""
+    """Return the player's name of an ingredient: ``oak planks``, ``planks``, ``coal or charcoal``."""
     return " or ".join(name_of(reference) for reference in ingredient)
 
 
@@ -136,17 +136,18 @@ def _match(book: RecipeBook, output: str, offer: Offer) -> Recipe | None:
 
 
 def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
-    """Tell whether the offer, all of it, fills the slots: each from one kind, or from a mix where the book mixes."""
+    """Return whether exactly the offer fills the slots: each from one item, or from a mix if the book mixes."""
     if not offer:
         return not slots
-    (item, held), rest = offer[0], offer[1:]
+    # Backtracking: assign the first offered item to each slot that takes it, and fill the others with the rest.
+    (item, held), others = offer[0], offer[1:]
     for index, (ingredient, count) in enumerate(slots):
         if item not in book.members[ingredient]:
             continue
         amounts: Iterable[int] = range(min(held, count), 0, -1) if book.mixes else [count] if count <= held else []
         for amount in amounts:
             unfilled = (Slot(ingredient, count - amount),) if amount < count else ()
-            unused = ((item, held - amount), *rest) if amount < held else rest
+            unused = ((item, held - amount), *others) if amount < held else others
             if _fills(book, unused, slots[:index] + unfilled + slots[index + 1 :]):
                 return True
     return False
@@ -158,7 +159,7 @@ def _bundled(tags: Tags) -> RecipeBook:
 
 
 def _read(pack: Pack, tags: Tags) -> RecipeBook:
-    """Apply the rules in their order: the two shapes, duplicates, the block rule, tags, cycles."""
+    """Return the book of a pack, by these rules in order: the two shapes, duplicates, the block rule, tags, cycles."""
     written = _crafting_recipes(pack, tags)
     packed = _without_unpacking(written, tags)
     members = _members(written, packed, pack, tags)
@@ -181,6 +182,7 @@ def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
 
 
 def _first_alternatives(recipe: Recipe) -> Recipe:
+    # Slots with different alternatives may have the same first one: their amounts are added.
     amounts: Counter[Ingredient] = Counter()
     for ingredient, count in recipe.slots:
         amounts[ingredient[:1]] += count
@@ -203,7 +205,7 @@ def _without_unpacking(recipes: list[Recipe], tags: Tags) -> list[Recipe]:
 def _members(
     written: Iterable[Recipe], kept: Iterable[Recipe], pack: Pack, tags: Tags
 ) -> dict[Ingredient, tuple[str, ...]]:
-    """Return what fills each ingredient that is written in a recipe."""
+    """Return the items that fill each ingredient of the recipes in the files."""
     groups: dict[str, list[str]] = {}
     for recipe in kept:
         groups.setdefault(f"#{DEFAULT_NAMESPACE}{recipe.group}", []).append(recipe.output)
@@ -212,9 +214,8 @@ def _members(
         if not reference.startswith("#"):
             return [reference]
         if tags == "group":
-            if (
-                pack.tags
-            ):  # A pack without any tag files will do here; in one that has some, a missing one is a mistake.
+            # This reading needs no tag files; but in a pack that has some, a missing one is an error.
+            if pack.tags:
                 tag_items(pack, reference, file)
             return sorted(set(groups.get(reference, ()))) or [reference[1:]]
         return tag_items(pack, reference, file)
@@ -229,7 +230,7 @@ def _members(
 
 
 def tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> list[str]:
-    """Return the items of a tag in the order of its file, those of the tags inside it too.
+    """Return the items of a tag in the order of its file, including those of nested tags.
 
     Raises:
         RecipeError: If the tag is unknown, empty, malformed or contains itself.
@@ -254,7 +255,7 @@ def tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> l
 
 
 def _without_cycles(kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]], pack: Pack) -> Recipes:
-    """Where two items can only be made of each other, drop the recipe that compresses one into fewer of the other.
+    """Drop the compressing recipe (many into few) of each pair of items that can only be made of each other.
 
     Raises:
         RecipeError: If items remain that no base item leads to.
@@ -264,6 +265,7 @@ def _without_cycles(kept: list[Recipe], members: Mapping[Ingredient, tuple[str, 
 
     def compresses(recipe: Recipe) -> bool:
         ((part, *_), count), *others = recipe.slots
+        # ``part`` is made of the output as well: one of the pair must be given up.
         mutual = recipe.output in stuck and part in stuck and (part, (recipe.output,)) in made_of
         return mutual and not others and count > recipe.makes
 

@@ -1,7 +1,7 @@
-"""Recipe depth: how many crafts lie, at the least, between an item and things that are simply got.
+"""Recipe depth: the least number of nested crafts between base items and an item.
 
 A base item has depth 0. A craftable item has the minimum over its recipes of 1 + the maximum over its slots of the
-minimum over what fills the slot (ADaPT, section 4.1).
+minimum over the members of the slot (ADaPT, section 4.1).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def recipe_depths(
     """Return the depth of every craftable item that can be derived from base items.
 
     Args:
-        recipes: The recipes of each craftable item. Whatever is not in it is a base item.
+        recipes: The recipes of each craftable item. Any other item is a base item.
         members: The items that fill an ingredient.
 
     Returns:
@@ -30,6 +30,7 @@ def recipe_depths(
             any(item in depths or item not in recipes for item in members(slot.ingredient)) for slot in recipe.slots
         )
 
+    # Level by level, since items of a cycle would recurse without end.
     level = 0
     while True:
         level += 1

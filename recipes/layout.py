@@ -1,7 +1,8 @@
-"""The goal's tree laid out in a row, consumers before what they consume: the order in which a plan is found.
+"""A topological order of the goal's tree, items before their ingredients: the order in which the solver decides.
 
-A tree of recipes may go round: chiseled sandstone is made of slabs, and slabs of sandstone or chiseled sandstone. Then
-the link is cut that climbs highest in recipe depth (slabs of chiseled sandstone), and can only be served from stock.
+A tree of recipes may have cycles: chiseled sandstone is made of slabs, and slabs of sandstone or chiseled sandstone.
+Then the edge that climbs highest in recipe depth is cut (slabs of chiseled sandstone); its demand can only be met from
+stock.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ Edges: TypeAlias = dict[Node, dict[Node, None]]
 
 
 class Layout(NamedTuple):
-    """The tree's nodes in order, consumers first, and the place of each."""
+    """The tree's nodes in order, items before their ingredients, and the index of each."""
 
     order: tuple[Node, ...]
-    place: dict[Node, int]
+    index_of: dict[Node, int]
 
 
 def node_of(book: RecipeBook, ingredient: Ingredient) -> Node:
@@ -34,7 +35,7 @@ def node_of(book: RecipeBook, ingredient: Ingredient) -> Node:
 
 @lru_cache(maxsize=4096)
 def layout_of(book: RecipeBook, goal: str) -> Layout:
-    """Turn the tree into a row, each choice just before the first of its items, where most demand for it is known."""
+    """Return the layout, with each choice just before the first of its items, where most demand for it is known."""
     waiting: list[Ingredient] = []
     order: list[Node] = []
     for node in reversed(_ingredients_first(book, _edges(book, goal))):
@@ -45,11 +46,11 @@ def layout_of(book: RecipeBook, goal: str) -> Layout:
             waiting = [choice for choice in waiting if choice not in ready]
             order += [*ready, node]
     order += waiting
-    return Layout(tuple(order), {node: at for at, node in enumerate(order)})
+    return Layout(tuple(order), {node: index for index, node in enumerate(order)})
 
 
 def _edges(book: RecipeBook, goal: str) -> Edges:
-    """Return what each node of the goal's tree is made of."""
+    """Return the ingredients of each item of the goal's tree, and the members of each choice."""
     edges: Edges = {}
     pending: list[Node] = [goal]
     while pending:
@@ -67,23 +68,23 @@ def _edges(book: RecipeBook, goal: str) -> Edges:
 
 
 def _ingredients_first(book: RecipeBook, edges: Edges) -> list[Node]:
-    """Sort the nodes; of each cycle, the link that climbs highest is cut."""
+    """Sort the nodes; of each cycle, the edge that climbs highest is cut."""
     while True:
         try:
             return list(TopologicalSorter(edges).static_order())
         except CycleError as error:
             loop: list[Node] = error.args[1]
-            consumer, part = max(zip(loop[1:], loop, strict=False), key=lambda link: _climb(book, *link))
-            edges = edges | {consumer: {other: None for other in edges[consumer] if other != part}}
+            consumer, part = max(zip(loop[1:], loop, strict=False), key=lambda edge: _climb(book, *edge))
+            edges = edges | {consumer: {node: None for node in edges[consumer] if node != part}}
 
 
 def _climb(book: RecipeBook, consumer: Node, part: Node) -> float:
-    """Return by how much a part lies deeper than what it is made into. In a tree that works, parts lie less deep."""
+    """Return the depth of a part minus that of its consumer, which is negative in a tree without cycles."""
     return _height(book, part) - _height(book, consumer)
 
 
 def _height(book: RecipeBook, node: Node) -> float:
-    """Return the depth of an item; a choice lies half a step above the least deep item that fills it."""
+    """Return the depth of an item; that of a choice is half a step above its least deep member."""
     if isinstance(node, tuple):
         return min(book.depths.get(item, 0) for item in book.members[node]) + 0.5
     return book.depths.get(node, 0)

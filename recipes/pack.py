@@ -30,7 +30,7 @@ Kind = Literal["recipe", "tag"]
 
 
 class PackFile(NamedTuple):
-    """One JSON object of a pack and the file it stands in (for messages)."""
+    """One JSON object of a pack and its file, which error messages name."""
 
     file: str
     data: dict[str, Any]
@@ -48,39 +48,41 @@ def read_pack(path: str | Path | None = None) -> Pack:
     """Read every recipe and item tag at ``path``, by default the bundled ones of Minecraft 1.16.5.
 
     Raises:
-        RecipeError: If there is nothing to read, or a file is not what it should be.
+        RecipeError: If there is nothing to read, or a file is malformed.
     """
-    place = BUNDLED if path is None else Path(path)
-    if (place / "recipes.jsonl").is_file():
-        return _assemble(place, _bundle_entries(place))
-    if place.is_dir():
-        names = [file.relative_to(place).as_posix() for file in place.rglob("*.json") if file.is_file()]
-        return _assemble(place, _file_entries(names, lambda name: (place / name).read_bytes(), place))
-    if not place.is_file():
-        raise RecipeError(str(place), "no such file or folder")
-    if not zipfile.is_zipfile(place):
-        raise RecipeError(str(place), "expected a folder, a zip or a game jar")
+    source = BUNDLED if path is None else Path(path)
+    if (source / "recipes.jsonl").is_file():
+        return _assemble(source, _bundle_entries(source))
+    if source.is_dir():
+        names = [file.relative_to(source).as_posix() for file in source.rglob("*.json") if file.is_file()]
+        return _assemble(source, _file_entries(names, lambda name: (source / name).read_bytes(), source))
+    if not source.is_file():
+        raise RecipeError(str(source), "no such file or folder")
+    if not zipfile.is_zipfile(source):
+        raise RecipeError(str(source), "expected a folder, a zip or a game jar")
     try:
-        with zipfile.ZipFile(place) as archive:
-            return _assemble(place, _file_entries(archive.namelist(), lambda name: _unzip(archive, name, place), place))
+        with zipfile.ZipFile(source) as archive:
+            return _assemble(
+                source, _file_entries(archive.namelist(), lambda name: _unzip(archive, name, source), source)
+            )
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise RecipeError(str(place), f"a damaged or locked archive: {error}") from error
+        raise RecipeError(str(source), f"a damaged or locked archive: {error}") from error
 
 
 def write_bundle(pack: Pack, folder: str | Path) -> None:
     """Write ``pack`` as ``recipes.jsonl`` and ``tags.jsonl``; the same facts always give the same bytes."""
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
     for name, entries in (("recipes.jsonl", pack.recipes), ("tags.jsonl", pack.tags)):
         rows = ({"id": id} | entry.data | {"id": id} for id, entry in entries.items())
         lines = [json.dumps(row, separators=(",", ":")) + "\n" for row in rows]
-        (place / name).write_text("".join(lines), encoding="utf-8", newline="\n")
+        (target / name).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
 Entry = tuple[Kind, str, PackFile]
 
 
-def _assemble(place: Path, entries: Iterable[Entry]) -> Pack:
+def _assemble(source: Path, entries: Iterable[Entry]) -> Pack:
     found: dict[Kind, dict[str, PackFile]] = {"recipe": {}, "tag": {}}
     for kind, id, entry in entries:
         if id in found[kind]:
@@ -89,38 +91,40 @@ def _assemble(place: Path, entries: Iterable[Entry]) -> Pack:
             raise RecipeError(entry.file, "a tag needs a list of values")
         found[kind][id] = entry
     if not found["recipe"]:
-        raise RecipeError(str(place), "no recipes here: expected data/<namespace>/recipes/*.json or recipes/*.json")
-    return Pack(str(place), dict(sorted(found["recipe"].items())), dict(sorted(found["tag"].items())))
+        raise RecipeError(str(source), "no recipes here: expected data/<namespace>/recipes/*.json or recipes/*.json")
+    return Pack(str(source), dict(sorted(found["recipe"].items())), dict(sorted(found["tag"].items())))
 
 
-def _bundle_entries(place: Path) -> Iterator[Entry]:
+def _bundle_entries(source: Path) -> Iterator[Entry]:
     kinds: tuple[tuple[Kind, str], ...] = (("recipe", "recipes.jsonl"), ("tag", "tags.jsonl"))
     for kind, name in kinds:
-        file = place / name
+        file = source / name
         if not file.is_file():
             raise RecipeError(str(file), "no such file: a bundle has recipes.jsonl and tags.jsonl")
-        for number, line in enumerate(file.read_bytes().splitlines(), 1):
-            label = f"{file}:{number}"
+        for line_number, line in enumerate(file.read_bytes().splitlines(), 1):
+            label = f"{file}:{line_number}"
             data = _parse_json(label, line)
             yield kind, parse_reference(label, data.pop("id", None)), PackFile(label, data)
 
 
-def _file_entries(names: list[str], read: Callable[[str], bytes], place: Path) -> Iterator[Entry]:
-    """Yield the recipes and tags of the pack that lies highest; a game jar has others, not switched on, inside."""
+def _file_entries(names: list[str], read: Callable[[str], bytes], source: Path) -> Iterator[Entry]:
+    """Yield the recipes and tags of the outermost pack."""
+    # A game jar contains further packs, which are off by default.
     layout = _DATA_PACK if any(map(_DATA_PACK.fullmatch, names)) else _PLAIN
-    found = [match for match in map(layout.fullmatch, sorted(names)) if match]
-    height = min((match["above"].count("/") for match in found), default=0)
-    for match in found:
-        if match["above"].count("/") == height:
+    matches = [match for match in map(layout.fullmatch, sorted(names)) if match]
+    outermost = min((match["above"].count("/") for match in matches), default=0)
+    for match in matches:
+        if match["above"].count("/") == outermost:
             parts = match.groupdict()
-            label = f"{place}/{match.string}"
+            label = f"{source}/{match.string}"
             id = parse_reference(label, f"{parts.get('namespace', 'minecraft')}:{parts['name']}")
             yield "recipe" if parts["recipe"] else "tag", id, PackFile(label, _parse_json(label, read(match.string)))
 
 
-def _unzip(archive: zipfile.ZipFile, name: str, place: Path) -> bytes:
+def _unzip(archive: zipfile.ZipFile, name: str, source: Path) -> bytes:
+    # Checked before reading: a small archive can unpack to gigabytes.
     if archive.getinfo(name).file_size > MAX_FILE_BYTES:
-        raise RecipeError(f"{place}/{name}", f"larger than {MAX_FILE_BYTES} bytes")
+        raise RecipeError(f"{source}/{name}", f"larger than {MAX_FILE_BYTES} bytes")
     return archive.read(name)
 
 

@@ -29,7 +29,7 @@ class RecipeError(TextCraftGymError, ValueError):
 
 
 class Slot(NamedTuple):
-    """One kind of ingredient and how many of it one craft takes."""
+    """An ingredient and the amount of it that one craft takes."""
 
     ingredient: Ingredient
     amount: int
@@ -63,7 +63,7 @@ def name_of(reference: str) -> str:
 
 
 def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
-    """Return the recipe that ``data`` describes, or None if it is not a crafting recipe (smelting, say).
+    """Return the recipe that ``data`` describes, or None if it is not a crafting recipe but, for example, smelting.
 
     Raises:
         RecipeError: If it is one and its JSON is malformed.
@@ -109,7 +109,7 @@ def _ingredient(file: str, entry: object) -> Ingredient:
     entries = entry if isinstance(entry, list) else [entry]
     if not entries:
         raise RecipeError(file, "an ingredient with no alternatives")
-    return tuple(dict.fromkeys(_reference(file, one) for one in entries))
+    return tuple(dict.fromkeys(_reference(file, alternative) for alternative in entries))
 
 
 def _reference(file: str, entry: object) -> str:

@@ -1,10 +1,10 @@
 """The fewest actions that craft an item: branch and bound over the goal's tree.
 
 An action gets any number of one base item, or crafts one recipe once; so the length of a plan is the number of distinct
-base items it gets plus its crafts. The search walks the tree from the goal down, consumers before what they consume.
-When it comes to an item, all demand for it is known: what is held covers some of it, and the rest is got, or crafted
-with some mix of the item's recipes. When it comes to a slot that several items fill, it shares the demand out among
-them. A branch is cut when what it has spent, with a bound on what is still to come, reaches the best plan known.
+base items it gets plus its crafts. The search visits the tree from the goal down, items before their ingredients. At an
+item, all demand for it is known: the stock covers some of it, and the rest is got, or crafted with some mix of the
+item's recipes. At a choice, a slot that several items fill, it shares the demand out among them. A branch is cut when
+its cost, with a lower bound on the remaining cost, reaches that of the best plan known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
 
 class Craft(NamedTuple):
-    """One recipe applied once, with what fills its slots."""
+    """One recipe applied once, with the items that fill its slots."""
 
     recipe: Recipe
     using: Offer
@@ -40,8 +40,8 @@ class Plan(NamedTuple):
 def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = None) -> Plan:
     """Return a plan of the fewest actions that crafts one more of ``goal`` from the items already held.
 
-    The minimum is exact where recipes form no cycle. Where they do, what lies deeper in the tree is not made back into
-    what lies less deep (see ``layout``); in the cycles of Minecraft 1.16.5 exhaustive search finds nothing shorter.
+    The plan is proven shortest if the recipes form no cycle. If they do, deeper items are not made back into less deep
+    ones (see ``layout``); for the cycles of Minecraft 1.16.5 an exhaustive search finds nothing shorter.
 
     Raises:
         ValueError: If the goal cannot be crafted.
@@ -55,7 +55,7 @@ def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = 
 
 
 class _Need(NamedTuple):
-    """Demand that is not met yet: of each item, and of each choice as so many lots of some size."""
+    """Demand that is not met yet: the count of each item, and for each choice the number of lots by size."""
 
     items: dict[str, int]
     lots: dict[Ingredient, Counter[int]]
@@ -83,11 +83,11 @@ class _Search:
         self.best = float("inf")
         self.decisions: _Decision | None = None
 
-    def visit(self, place: int, need: _Need, cost: int, past: _Decision | None) -> None:
-        """Decide on the nodes from ``place`` on, in order, having spent ``cost`` actions."""
-        if cost + self.bound(place, need) >= self.best:
+    def visit(self, start: int, need: _Need, cost: int, past: _Decision | None) -> None:
+        """Decide on the nodes from index ``start`` on, in order, having spent ``cost`` actions."""
+        if cost + self.bound(start, need) >= self.best:
             return
-        for at in range(place, len(self.layout.order)):
+        for at in range(start, len(self.layout.order)):
             node = self.layout.order[at]
             if isinstance(node, tuple):
                 if need.lots.get(node):
@@ -102,7 +102,7 @@ class _Search:
             self.best, self.decisions = cost, past
 
     def craft(self, at: int, item: str, short: int, need: _Need, cost: int, past: _Decision | None) -> None:
-        """Try each way to craft the missing items with the item's recipes."""
+        """Try each mix of the item's recipes that crafts the missing items."""
         recipes = self.book.recipes[item]
         for batch in _batches(short, [recipe.makes for recipe in recipes]):
             after, decisions = need.copy(), past
@@ -113,13 +113,13 @@ class _Search:
                 self.visit(at + 1, after, cost + sum(batch), decisions)
 
     def demand(self, at: int, need: _Need, recipe: Recipe, times: int) -> bool:
-        """Add the demand of ``times`` crafts; False if it falls on a node already decided that has no such stock."""
+        """Add the demand of ``times`` crafts; False if it falls on a node already decided, without enough stock."""
         for ingredient, count in recipe.slots if times else ():
             node = node_of(self.book, ingredient)
             if isinstance(node, tuple):
-                if self.layout.place[node] < at:
+                if self.layout.index_of[node] < at:
                     return False
-                # In a book that mixes, each unit is a lot of its own.
+                # A lot must be filled with one item; in a book that mixes, each unit is a separate lot.
                 lots, size = (times * count, 1) if self.book.mixes else (times, count)
                 need.lots.setdefault(node, Counter())[size] += lots
             elif not self.take(at, need, node, times * count):
@@ -128,7 +128,7 @@ class _Search:
 
     def take(self, at: int, need: _Need, item: str, count: int) -> bool:
         need.items[item] = need.items.get(item, 0) + count
-        return self.layout.place[item] > at or need.items[item] <= self.held.get(item, 0)
+        return self.layout.index_of[item] > at or need.items[item] <= self.held.get(item, 0)
 
     def share(
         self, at: int, choice: Ingredient, members: list[str], need: _Need, cost: int, past: _Decision | None
@@ -144,14 +144,14 @@ class _Search:
             if taken:
                 decisions = _Decision(item, taken, None, choice, size, past)
             after.lots[choice][size] -= taken
-            after.lots[choice] += Counter()  # forgets sizes of which no lot is left
+            after.lots[choice] += Counter()  # removes sizes of which no lot is left
             if taken == lots:
                 self.visit(at, after, cost, decisions)
             elif cost + self.bound(at, after) < self.best:
                 self.share(at, choice, others, after, cost, decisions)
 
     def members(self, choice: Ingredient, need: _Need) -> list[str]:
-        """Return what fills a choice, the likely best first: with stock to spare, already made, of small depth."""
+        """Return the members of a choice, most promising first: with stock to spare, already made, of small depth."""
         depths = self.book.depths
 
         def rank(item: str) -> tuple[bool, bool, int]:
@@ -163,28 +163,32 @@ class _Search:
         return need.items.get(item, 0) - self.held.get(item, 0)
 
     def spare(self, item: str, need: _Need) -> int:
-        """Return how many of ``item`` are left over by the stock, or by crafts that are needed anyway."""
+        """Return the most of ``item`` that is left over from the stock, or from crafts that are needed anyway."""
         short = self.short(item, need)
-        recipes = self.book.recipes.get(item, ())
-        return -short if short <= 0 else -short % max(recipe.makes for recipe in recipes) if recipes else 1 << 30
+        if short <= 0:
+            return -short
+        recipes = self.book.recipes.get(item)
+        if not recipes:
+            return 1 << 30  # one get yields any number
+        return -short % max(recipe.makes for recipe in recipes)
 
-    def bound(self, place: int, need: _Need) -> int:
-        """Return a number of actions that no completion of this branch can go below.
+    def bound(self, start: int, need: _Need) -> int:
+        """Return a lower bound on the actions that complete this branch from index ``start`` on.
 
-        Demand is passed down where there is one recipe and one item. Of a choice only the crafts are counted that any
-        sharing out needs, and of choices that have an item in common only the first.
+        Demand is passed down where there is one recipe and one item. For a choice, only the crafts that every sharing
+        out needs are counted, and of choices with an item in common only the first.
         """
         total = 0
         relaxed = _Need(dict(need.items), {})
         units = {choice: sum(size * n for size, n in lots.items()) for choice, lots in need.lots.items()}
-        for node in self.layout.order[place:]:
+        for node in self.layout.order[start:]:
             if isinstance(node, tuple) or (short := self.short(node, relaxed)) <= 0:
                 continue
             recipes = self.book.recipes.get(node)
             if not recipes:
                 total += 1
                 continue
-            times = -(-short // max(recipe.makes for recipe in recipes))
+            times = -(-short // max(recipe.makes for recipe in recipes))  # rounded up
             total += times
             for ingredient, count in recipes[0].slots if len(recipes) == 1 else ():
                 below = node_of(self.book, ingredient)
@@ -201,18 +205,19 @@ class _Search:
         return total
 
     def claim(self, members: tuple[str, ...], units: int, relaxed: _Need) -> int:
-        """Return how many actions filling a choice costs at least, beyond what its items are made for anyway."""
+        """Return the least number of actions to fill a choice, beyond those that make its members anyway."""
         units -= sum(self.spare(item, relaxed) for item in members)
         if units <= 0:
             return 0
-        if any(item not in self.book.recipes for item in members):
+        if any(item not in self.book.recipes for item in members):  # a base item: one get
             return 1
         return -(-units // max(recipe.makes for item in members for recipe in self.book.recipes[item]))
 
     def plan(self) -> Plan:
-        """Turn the decisions of the best branch into gets and crafts, ingredients before what they make."""
+        """Turn the decisions of the best branch into gets and crafts, ingredients before their consumers."""
         made: list[_Decision] = []
         pools: dict[tuple[Ingredient, int], list[str]] = {}
+        # The list of decisions starts with the last one, of the deepest item, which is crafted first.
         decision = self.decisions
         while decision:
             if decision.recipe:
@@ -220,7 +225,7 @@ class _Search:
             else:
                 pools.setdefault((decision.choice, decision.size), []).extend([decision.item] * decision.times)
             decision = decision.earlier
-        crafts = [self.fill(one.recipe, pools) for one in made if one.recipe for _ in range(one.times)]
+        crafts = [self.fill(crafted.recipe, pools) for crafted in made if crafted.recipe for _ in range(crafted.times)]
         used: Counter[str] = Counter()
         for craft in crafts:
             used.update(dict(craft.using))
@@ -242,18 +247,18 @@ class _Search:
 
 
 def _batches(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to make ``short`` items with recipes of these yields in which no craft is idle."""
+    """Yield the numbers of crafts of each recipe that make ``short`` items, if no craft could be left out."""
 
-    def ways(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
+    def candidates(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
         most = max(0, -(-short // yields[0]))
         if len(yields) == 1:
             yield (most,)
             return
         for times in range(most, -1, -1):
-            for rest in ways(short - times * yields[0], yields[1:]):
-                yield (times, *rest)
+            for others in candidates(short - times * yields[0], yields[1:]):
+                yield (times, *others)
 
-    for batch in ways(short, yields):
-        idle = sum(n * made for n, made in zip(batch, yields, strict=True)) - short
-        if all(made > idle for n, made in zip(batch, yields, strict=True) if n):
+    for batch in candidates(short, yields):
+        surplus = sum(n * made for n, made in zip(batch, yields, strict=True)) - short
+        if all(made > surplus for n, made in zip(batch, yields, strict=True) if n):
             yield batch

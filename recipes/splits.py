@@ -27,7 +27,7 @@ def task_items(book: RecipeBook) -> tuple[str, ...]:
 def paper_splits(book: RecipeBook) -> Splits:
     """Return the split sizes of the ADaPT paper: test holds all of depth 3 and more and 77 of depth 2, dev the rest.
 
-    The authors' 77 came of the order of files on their disk; these are the first by a hash of the item id.
+    The authors' 77 depended on the order of files on their disk; these are the first by a hash of the item id.
     """
     tasks = task_items(book)
     shallow = sorted((item for item in tasks if book.depths[item] == MIN_TASK_DEPTH), key=_stable_hash)
@@ -48,7 +48,7 @@ def make_splits(
     """Divide the tasks into train, dev and test, every depth by the same fractions.
 
     Args:
-        book: Whose tasks.
+        book: The recipes, whose tasks are divided.
         fractions: Of train, dev and test; they add up to 1. A depth with few tasks is rounded by largest remainder.
         seed: Seed of the division. The same book, fractions and seed always give the same one.
         compositional: Keep every craftable intermediate of a test tree out of train's goals, so that test asks for
@@ -84,8 +84,8 @@ class Leakage(NamedTuple):
     goals: dict[str, tuple[str, ...]]
 
     def count(self, met_as: str) -> int:
-        """Return how many intermediates were met as a ``goal``, as an ``intermediate`` or not (``unseen``)."""
-        return sum(how == met_as for how in self.intermediates.values())
+        """Return the number of intermediates met as a ``goal``, as an ``intermediate`` or not (``unseen``)."""
+        return sum(role == met_as for role in self.intermediates.values())
 
 
 def leakage(book: RecipeBook, train: Iterable[str], test: Iterable[str]) -> Leakage:
@@ -111,23 +111,23 @@ def write_splits(book: RecipeBook, splits: Mapping[str, Iterable[str]], file: st
 
 
 def read_splits(file: str | Path) -> Splits:
-    """Read what ``write_splits`` wrote.
+    """Read a file of splits that ``write_splits`` wrote.
 
     Raises:
-        RecipeError: With the line, if it is not an object with a split and a task, or stands there twice.
+        RecipeError: If a line is not an object with a split and a task, or repeats an earlier line; it names the line.
         OSError: If the file cannot be read.
     """
     splits: dict[str, list[str]] = defaultdict(list)
-    for number, line in enumerate(Path(file).read_bytes().splitlines(), 1):
+    for line_number, line in enumerate(Path(file).read_bytes().splitlines(), 1):
         try:
             row = json.loads(line)
             split, task = row["split"], row["task"]
         except (ValueError, TypeError, KeyError) as error:
-            raise RecipeError(f"{file}:{number}", 'expected {"split": ..., "task": ...}') from error
+            raise RecipeError(f"{file}:{line_number}", 'expected {"split": ..., "task": ...}') from error
         if not isinstance(split, str) or not isinstance(task, str):
-            raise RecipeError(f"{file}:{number}", "expected the names of a split and a task")
+            raise RecipeError(f"{file}:{line_number}", "expected the names of a split and a task")
         if task in splits[split]:
-            raise RecipeError(f"{file}:{number}", f"{task} stands in {split} already")
+            raise RecipeError(f"{file}:{line_number}", f"{task} stands in {split} already")
         splits[split].append(task)
     return {name: tuple(items) for name, items in splits.items()}
 
@@ -144,6 +144,7 @@ def _by_depth(book: RecipeBook) -> dict[int, list[str]]:
 
 
 def _apportion(total: int, fractions: Sequence[float]) -> list[int]:
+    # 1e-9, since a product such as 100 * 0.29 is just below the integer.
     sizes = [int(total * fraction + 1e-9) for fraction in fractions]
     by_remainder = sorted(range(len(sizes)), key=lambda i: sizes[i] - total * fractions[i])
     for i in by_remainder[: total - sum(sizes)]:
@@ -156,7 +157,8 @@ def _move_intermediates(book: RecipeBook, splits: dict[str, list[str]]) -> None:
     barred = {item for goal in splits["test"] for item in book.tree(goal)[1:]}
     for item in [item for item in splits["train"] if item in barred]:
         splits["train"].remove(item)
-        free = [other for other in splits["dev"] if other not in barred and book.depths[other] == book.depths[item]]
+        depth = book.depths[item]
+        free = [goal for goal in splits["dev"] if goal not in barred and book.depths[goal] == depth]
         if free:
             splits["dev"].remove(free[0])
             splits["train"].append(free[0])

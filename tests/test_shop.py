@@ -514,7 +514,7 @@ def test_serve__names_the_extra_that_is_missing(monkeypatch: pytest.MonkeyPatch)
     [
         ({"split": "tset"}, "test, dev, train"),
         ({"task": "517-B"}, "unknown task '517-B'"),
-        ({"env_args": {"split": "dev"}}, "option of its own"),
+        ({"env_args": {"split": "dev"}}, "expected the split as a separate option"),
         ({"env_args": {"mod": "text"}}, "unknown argument of WebShopLite-v0 'mod'"),
     ],
 )

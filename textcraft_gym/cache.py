@@ -21,7 +21,7 @@ def cache_folder() -> Path:
 
 
 def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
-    """Put what ``write`` writes in a file, all or nothing; return whether that was possible."""
+    """Call ``write`` with a stream and store its output as a file, atomically; return whether that was possible."""
     made = ""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
     except OSError:
         return False
     else:
-        made = ""
+        made = ""  # moved, so that there is nothing to remove
         return True
     finally:
         if made:

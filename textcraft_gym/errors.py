@@ -13,9 +13,9 @@ class TextCraftGymError(Exception):
 
 
 class UnknownName(TextCraftGymError, ValueError):
-    """A task, split, item, agent or environment that does not exist; the message names what comes near.
+    """A task, split, item, agent or environment that does not exist; the message suggests near names.
 
-    Where only a few names exist, it lists them all.
+    If only a few names exist, it lists them all.
     """
 
     def __init__(self, kind: str, name: object, known: Sequence[str]) -> None:
@@ -23,8 +23,8 @@ class UnknownName(TextCraftGymError, ValueError):
         full_names = {full.rpartition(":")[2]: full for full in known} | {full: full for full in known}
         near = dict.fromkeys(full_names[close] for close in difflib.get_close_matches(str(name), full_names, n=5))
         hint = f" Did you mean {', '.join(near)}?" if near else ""
-        rest = f"Possible: {', '.join(known)}" if len(known) <= _FEW else f"There are {len(known)}."
-        super().__init__(f"unknown {kind} {name!r}.{hint} {rest}")
+        listing = f"Possible: {', '.join(known)}" if len(known) <= _FEW else f"There are {len(known)}."
+        super().__init__(f"unknown {kind} {name!r}.{hint} {listing}")
 
 
 class RunError(TextCraftGymError, ValueError):
@@ -32,7 +32,7 @@ class RunError(TextCraftGymError, ValueError):
 
 
 class Unsupported(TextCraftGymError, RuntimeError):
-    """A capability that an environment does not offer, made as it was; the message names both and says why."""
+    """A capability that an environment does not offer with its arguments; the message names both and the reason."""
 
 
 def at_least(name: str, value: object, minimum: int) -> None:

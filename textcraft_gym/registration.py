@@ -1,7 +1,7 @@
-"""The suite's environments, and how any registered environment of text is found by its id.
+"""The suite's environments, and the look-up of any registered environment of text by its id.
 
-Importing the package registers the suite's ids with Gymnasium and does nothing else. All that plays, lists or measures
-goes through ``make``, which takes any id that Gymnasium knows: the suite's, one of an imported module, or
+Importing the package registers the suite's ids with Gymnasium and does nothing else. Every other part of the suite
+calls ``make``, which takes any id that Gymnasium knows: the suite's, one of an imported module, or
 ``my_module:My-v0``, for which ``my_module`` is imported first.
 """
 
@@ -63,20 +63,20 @@ def find_spec(env_id: str) -> EnvSpec:
             import_module(module)
         except ModuleNotFoundError as error:
             if not module or error.name is None or not f"{module}.".startswith(f"{error.name}."):
-                raise  # the module is there, and what it imports is not
+                raise  # the module exists, but one of its imports does not
             raise UnknownName("module of an environment", module, []) from error
     if name not in gym.registry:
-        known = [*SUITE, *(one for one in gym.registry if one not in SUITE)] if colon else list(SUITE)
+        known = [*SUITE, *(id for id in gym.registry if id not in SUITE)] if colon else list(SUITE)
         raise UnknownName("environment", name, known)
     return gym.registry[name]
 
 
 def make(env_id: str, **arguments: Any) -> gym.Env[str, str]:
-    """Make any registered environment of text, without a step limit, for callers whose arguments come from outside.
+    """Make any registered environment of text, without a step limit; argument names are checked, as users give them.
 
     Raises:
         UnknownName: For an id that is not registered, or an argument that its environment does not take.
-        ValueError: For an environment whose observations and actions are no text.
+        ValueError: For an environment whose observations or actions are not text.
     """
     spec = find_spec(env_id)
     known = parameters(spec)

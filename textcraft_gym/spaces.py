@@ -1,4 +1,4 @@
-"""The one space of everything that is said: any text, up to a length."""
+"""The space of all observations and actions: any text, up to a length."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SAMPLE_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 "
 
 
 class AnyText(Text):
-    """Every string of at most ``max_length`` characters, whatever its characters.
+    """Every string of at most ``max_length`` characters of Unicode.
 
     Gymnasium's ``Text`` wants a set of characters; the whole of Unicode in one would take seconds and hundreds of
     megabytes, and its shared memory fails at a character outside the set. Here membership is a length, shared memory
@@ -26,7 +26,7 @@ class AnyText(Text):
         super().__init__(max_length, min_length=0, charset=_SAMPLE_CHARACTERS, seed=seed)
 
     def contains(self, x: Any) -> bool:
-        """Tell whether ``x`` is a string that is not too long."""
+        """Return whether ``x`` is a string that is not too long."""
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
@@ -34,7 +34,7 @@ class AnyText(Text):
         if mask is None and probability is None:
             length = int(self.np_random.integers(0, min(_SAMPLE_LENGTH, self.max_length) + 1))
             return super().sample(mask=(length, None))
-        # Gymnasium knows probabilities since 1.1; one that does not says so itself.
+        # Gymnasium has probabilities since 1.1; an older version raises by itself.
         return super().sample(mask) if probability is None else super().sample(mask, probability)
 
     def __repr__(self) -> str:
@@ -48,7 +48,7 @@ class AnyText(Text):
 
 @create_shared_memory.register(AnyText)
 def _create_shared_text(space: AnyText, n: int = 1, ctx: Any = None) -> Any:
-    """A row an environment: the length of its text, then the text's code points."""
+    """Create a row for each environment: the length of its text, then the text's code points."""
     import multiprocessing
 
     return (ctx or multiprocessing).Array(np.dtype(np.int32).char, n * (1 + space.max_length))
@@ -57,6 +57,7 @@ def _create_shared_text(space: AnyText, n: int = 1, ctx: Any = None) -> Any:
 @write_to_shared_memory.register(AnyText)
 def _write_shared_text(space: AnyText, index: int, value: str, shared_memory: Any) -> None:
     row = _rows(space, shared_memory)[index]
+    # ``surrogatepass``, since a model or JSON may produce lone surrogates.
     points = np.frombuffer(value.encode("utf-32-le", "surrogatepass"), dtype="<i4")
     row[0] = len(points)
     row[1 : 1 + len(points)] = points
@@ -68,10 +69,10 @@ def _read_shared_text(space: AnyText, shared_memory: Any, n: int = 1) -> _Shared
 
 
 class _SharedTexts(Sequence[str]):
-    """The texts that stand in shared memory now.
+    """A view of the texts in shared memory.
 
-    ``AsyncVectorEnv`` reads shared memory once and expects to see later observations through what it read, as numpy
-    views allow and a tuple of strings does not. It hands out deep copies: these are plain tuples.
+    ``AsyncVectorEnv`` reads shared memory once and expects the result to show later observations, as NumPy views do and
+    a tuple of strings does not. It returns deep copies to callers: these are plain tuples.
     """
 
     def __init__(self, rows: np.ndarray[Any, np.dtype[np.int32]]) -> None:

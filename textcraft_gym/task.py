@@ -1,4 +1,4 @@
-"""Tasks of an environment, and splits of one's own."""
+"""Tasks of an environment, and user-made splits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Task(Protocol):
 
     @property
     def group(self) -> str:
-        """The group under which its results stand in tables; ``all`` where a game's tasks form no groups."""
+        """The group of its results in tables; ``all`` if the game's tasks form no groups."""
 
     @property
     def depth(self) -> int:
@@ -38,7 +38,7 @@ class Task(Protocol):
 
     @property
     def content(self) -> str:
-        """The goal and everything it involves, as text; tasks with equal content are one, whatever id or split."""
+        """The goal and everything it involves, as text; tasks with equal content are the same, with any id or split."""
 
 
 def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task, ...]:
@@ -56,10 +56,10 @@ def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task,
     if split is None and default_split(env_id) is not None:
         split = "all"
     with closing(make(env_id, **env_args, **({} if split is None else {"split": split}))) as env:
-        found = tasks_of(env)
-    if found is None:
+        listed = tasks_of(env)
+    if listed is None:
         raise ValueError(f"{env_id} has no list of tasks: its episodes differ by their seeds")
-    return found
+    return listed
 
 
 def tasks_of(env: gym.Env[str, str]) -> tuple[Task, ...] | None:
@@ -68,7 +68,7 @@ def tasks_of(env: gym.Env[str, str]) -> tuple[Task, ...] | None:
 
 
 def describe_task(task: Task) -> dict[str, Any]:
-    """Return what records say of a task; a foreign environment's may have no more than an ``id``."""
+    """Return the fields of a task in records; a foreign environment's task may have only an ``id``."""
     return {
         "task": task.id,
         "group": getattr(task, "group", UNGROUPED),

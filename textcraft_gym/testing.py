@@ -1,4 +1,4 @@
-"""Tests to inherit: what every agent and every environment of text must hold. Run them with pytest.
+"""Tests to inherit: the contracts of agents and of text environments. Run them with pytest.
 
     from textcraft_gym.testing import AgentContract, EnvContract
 
@@ -48,7 +48,7 @@ _MOST_TURNS = 1000
 
 
 class SayingModel:
-    """A model that says the same whatever it is asked."""
+    """A model that answers every prompt with the same text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -56,12 +56,12 @@ class SayingModel:
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
     ) -> Completion:
-        """Return the text, stops and bounds or not."""
+        """Return the text, ignoring stops and bounds."""
         return Completion(self.text)
 
 
 class MutteringEnv(gym.Env[str, str]):
-    """A foreign world: no info, no end, and a text that says nothing."""
+    """A foreign environment: no info, no end, and empty observations."""
 
     def __init__(self) -> None:
         self.observation_space = self.action_space = AnyText()
@@ -72,7 +72,7 @@ class MutteringEnv(gym.Env[str, str]):
         return "", {}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Nothing comes of it."""
+        """Do nothing."""
         return "", 0.0, False, False, {}
 
 
@@ -81,7 +81,7 @@ class AgentContract(ABC):
 
     Attributes:
         env_id: The environment that is played.
-        tasks: The tasks of it that are played.
+        tasks: The ids of the played tasks.
     """
 
     env_id = "TextCraft-v0"
@@ -98,7 +98,7 @@ class AgentContract(ABC):
     def play(
         self, *, workers: int = 1, model: Model | None = None, max_calls: int = 300, max_steps: int | None = None
     ) -> list[Episode]:
-        """Play every task and return the episodes by task; one that broke fails the test."""
+        """Play every task and return the episodes by task; an error in an episode fails the test."""
         agent = self.make_agent()
         env_args = getattr(agent, "env_args", {})
         envs = [make(self.env_id, split="all", **env_args) for _ in range(workers)]
@@ -107,7 +107,7 @@ class AgentContract(ABC):
         return _sound(run_episodes(envs, agent, jobs, model=model, max_steps=max_steps, max_calls=max_calls))
 
     def test_agent__ends_and_says_whether_it_succeeded(self) -> None:
-        """It does not ask for ever, its claim is True, False or None, and what it leaves can be kept as JSON."""
+        """It ends by itself, its claim is True, False or None, and its episode can be written as JSON."""
         for episode in self.play():
             assert episode.stop_reason != "max_calls", f"{episode.task}: it still asked after {episode.calls} calls"
             assert episode.claimed_success is None or type(episode.claimed_success) is bool, (
@@ -120,7 +120,7 @@ class AgentContract(ABC):
         assert self.play() == self.play()
 
     def test_agent__keeps_nothing_of_one_episode_for_another(self) -> None:
-        """Episodes that one agent plays at once are those that it plays one after the other."""
+        """Concurrent episodes of one agent equal sequential ones."""
         assert self.play(workers=len(self.tasks)) == self.play()
 
     def test_agent__stops_when_its_steps_are_spent(self) -> None:
@@ -136,7 +136,7 @@ class AgentContract(ABC):
                 assert sum(episode.calls.values()) <= bound
 
     def test_agent__bears_whatever_a_model_says(self) -> None:
-        """Nothing, nonsense, lies, a plan of itself and 100 kB each lead to an end within the bounds."""
+        """Empty text, nonsense, false claims, a plan that contains itself and 100 kB end within the bounds."""
         for text in (
             "",
             "\n",
@@ -154,7 +154,7 @@ class AgentContract(ABC):
             self.play(model=SayingModel(text))
 
     def test_agent__plays_in_a_foreign_world(self) -> None:
-        """It needs no info and no shape of text, unless it declares what it needs (``env_args``)."""
+        """It needs no info and no format of text, unless it declares its needs (``env_args``)."""
         agent = self.make_agent()
         if not getattr(agent, "env_args", {}):
             _sound(run_episodes([MutteringEnv()], agent, [(None, 0)], model=self.make_model(), max_calls=300))
@@ -163,9 +163,9 @@ class AgentContract(ABC):
 class EnvContract:
     """Tests of one environment of text; set ``env_id``, or override ``make_env``.
 
-    What an environment does not offer is not tested: named tasks (``tasks``), an expert (``expert=True``), admissible
-    commands (``admissible=True``), rendering (``render_mode="ansi"``), snapshots. What it refuses, it must refuse with
-    ``Unsupported`` and by name.
+    Capabilities that an environment does not offer are not tested: named tasks (``tasks``), an expert
+    (``expert=True``), admissible commands (``admissible=True``), rendering (``render_mode="ansi"``), snapshots. To
+    refuse one, it must raise ``Unsupported`` with its name.
 
     Attributes:
         env_id: The id to give to ``gym.make``.
@@ -201,11 +201,11 @@ class EnvContract:
         return {"task": min(tasks, key=lambda task: getattr(task, "optimal_length", 0)).id}
 
     def walk(self, env: gym.Env[str, str], info: dict[str, Any]) -> list[Any]:
-        """Return the steps of ``walking``, and of the two episodes that are begun after it."""
+        """Return the steps of ``walking``, and the starts of the two episodes after it."""
         return [*self.walking(env, info), env.reset(), env.step(self.nonsense), env.reset(seed=4)]
 
     def walking(self, env: gym.Env[str, str], info: dict[str, Any]) -> Iterator[Any]:
-        """Make a mistake, then follow the expert to the end, or play random actions where there is none."""
+        """Play an invalid action, then follow the expert to the end, or play random actions if there is none."""
         env.action_space.seed(0)
         most = _MOST_TURNS if "expert_plan" in info else self.turns
         step = env.step(self.nonsense)
@@ -224,7 +224,7 @@ class EnvContract:
             assert isinstance(space, Text), f"the {name} space is {space}, expected one of text"
 
     def test_env__passes_gymnasiums_check(self) -> None:
-        """Neither errors nor warnings."""
+        """Gymnasium's checker raises neither errors nor warnings."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             modes = self.make_env().metadata.get("render_modes", [])
@@ -248,7 +248,7 @@ class EnvContract:
             assert type(step[4].get("invalid_reason", "")) is str
 
     def test_env__plays_any_text(self) -> None:
-        """Samples of the action space are played, whatever they say."""
+        """Any sample of the action space can be played."""
         env = self.make_env()
         env.reset(seed=0)
         env.action_space.seed(0)
@@ -325,7 +325,7 @@ class EnvContract:
         env.step(self.nonsense)
 
     def test_env__is_solved_by_its_expert(self) -> None:
-        """Each task of the beginning of the list is won by following the plan, with a reward above 0."""
+        """Each of the first tasks is won by following the plan, with a reward above 0."""
         tasks = self._tasks()
         if not (tasks and self.offers("expert")):
             return
@@ -349,11 +349,11 @@ class EnvContract:
         env = self.make_env(admissible=True)
         info = env.reset(seed=0)[1]
         for command in info["admissible_commands"]:
-            told = deepcopy(env).step(command)[4]
-            assert "invalid_reason" not in told, f"{command!r} is admissible, but {told['invalid_reason']}"
+            after = deepcopy(env).step(command)[4]
+            assert "invalid_reason" not in after, f"{command!r} is admissible, but {after['invalid_reason']}"
 
     def test_env__renders_text(self) -> None:
-        """With ``render_mode="ansi"`` it renders what was said last."""
+        """With ``render_mode="ansi"`` it renders the last observation."""
         if "ansi" not in self.make_env().metadata.get("render_modes", []):
             return
         env = self.make_env(render_mode="ansi")
@@ -366,16 +366,17 @@ class EnvContract:
         assert self.make_env().unwrapped.render() is None, "it renders without a render mode"
 
     def test_env__goes_on_alike_when_copied(self) -> None:
-        """Pickled or copied in the middle of an episode, both go on to the same steps."""
+        """A copy or unpickled environment in the middle of an episode continues with the same steps."""
         for copied in (_pickled, _cloudpickled, deepcopy):
             env = self.make_informed()
             env.reset(seed=0, options=self.first_task())
             info = env.step(self.nonsense)[4]
             twin = copied(env)
+            # The copy goes first: if it shared state with the original, the original would go on differently.
             assert self.walk(twin, info) == self.walk(env, info), "a copy goes on differently"
 
     def test_env__does_not_meet_others(self) -> None:
-        """Environments that are played in turn play as each does alone."""
+        """Environments that are stepped in turn behave as each does alone."""
 
         def playing(seed: int) -> Iterator[Any]:
             env = self.make_informed()
@@ -386,7 +387,7 @@ class EnvContract:
             assert [step for step in steps if step] == list(playing(seed)), "it plays differently beside another"
 
     def test_env__returns_to_a_snapshot(self) -> None:
-        """What follows a restored snapshot is what followed the first time."""
+        """After a snapshot is restored, the same actions lead to the same steps."""
         env = self.make_informed()
         info = env.reset(seed=0, options=self.first_task())[1]
         if not env.has_wrapper_attr("snapshot"):
@@ -404,7 +405,7 @@ class EnvContract:
         assert self.walk(env.unwrapped, info) == first, "the restored episode goes on differently"
 
     def test_env__offers_or_refuses_by_name(self) -> None:
-        """What is offered beside ``reset`` and ``step`` works, or raises ``Unsupported`` with its name."""
+        """Each optional capability works, or raises ``Unsupported`` with its name."""
         env = self.make_informed()
         info = env.reset(seed=0, options=self.first_task())[1]
         plan = info.get("expert_plan")
@@ -421,12 +422,12 @@ class EnvContract:
         for name, (expected, use) in uses.items():
             if env.has_wrapper_attr(name):
                 try:
-                    found = use(env.get_wrapper_attr(name))
+                    result = use(env.get_wrapper_attr(name))
                 except Unsupported as error:
                     if name not in str(error):
                         raise AssertionError(f"the refusal of {name} does not name it: {error}") from error
                 else:
-                    assert isinstance(found, expected), f"{name} gives {found!r}"
+                    assert isinstance(result, expected), f"{name} gives {result!r}"
 
     def _tasks(self) -> Sequence[Any]:
         env = self.make_env()

@@ -24,7 +24,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
     """Environments of one id, stepped together: ``gym.make_vec(id, n)``, faster than Gymnasium's ``sync`` vector.
 
     Observations, rewards, ends and infos equal those of ``gym.make_vec(id, n, vectorization_mode="sync")``, and so
-    does the autoreset: the step after an end resets that environment, whatever its action. The gain is Gymnasium's
+    does the autoreset: the step after an end resets that environment and ignores its action. The gain is Gymnasium's
     overhead around each single step, which is larger than a step of TextCraft or ALFWorld: these are about twice as
     fast with plain infos. WebShop and the tech tree gain little. It takes no wrappers, since these wrap single
     environments; the ``sync`` vector does.
@@ -55,6 +55,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         self.single_observation_space, self.single_action_space = first.observation_space, first.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+        # Before the first reset no episode is running.
         self._over = [True] * num_envs
         self._counts: list[int] | None = None
 
@@ -64,7 +65,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         """Start an episode in each environment.
 
         Args:
-            seed: One for each, or the first of a series.
+            seed: A seed for each environment, or the first of consecutive ones.
             options: Those of every environment's ``reset``.
 
         Raises:
@@ -97,7 +98,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         infos: list[dict[str, Any]] = []
         counts, limit = self._counts, self.max_episode_steps
         for index, (env, action, over) in enumerate(zip(self.envs, actions, self._over, strict=True)):
-            if over:
+            if over:  # Gymnasium's next-step autoreset
                 observation, info = env.reset()
                 terminated = truncated = False
                 counts[index] = 0
@@ -115,9 +116,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         return tuple(observations), rewards, np.array(terminations), np.array(truncations), _gathered(infos)
 
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
-        """Return what each environment's method of this name returns, or its attribute."""
-        found = [getattr(env, name) for env in self.envs]
-        return tuple([attribute(*arguments) if callable(attribute) else attribute for attribute in found])
+        """Return for each environment the result of its method of this name, or its attribute."""
+        attributes = [getattr(env, name) for env in self.envs]
+        return tuple([attribute(*arguments) if callable(attribute) else attribute for attribute in attributes])
 
     def close_extras(self, **_: Any) -> None:
         """Close each environment."""

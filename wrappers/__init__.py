@@ -1,6 +1,6 @@
 """Wrappers, one a module, each a complete ``gymnasium.Wrapper``.
 
-Those that deal in text stand inside, next to the environment; ``TokenIds`` and ``ActionMasking`` outside of them.
+Apply those of text first, next to the environment; ``TokenIds`` and ``ActionMasking`` go outside of them.
 """
 
 from textcraft_gym.wrappers.action_masking import ActionMasking

@@ -19,18 +19,18 @@ NO_COMMAND = ""
 
 
 class ActionMasking(TextWrapper):
-    """Play commands by number, and tell which numbers play one now.
+    """Number the admissible commands as discrete actions, with a mask of those that are valid now.
 
-    The environment must list ``admissible_commands`` in its info. What a number means is said in one of two ways:
+    The environment must list ``admissible_commands`` in its info. The meaning of a number is given in one of two ways:
 
     - ``n``: number ``i`` is the command at index ``i`` of ``info["admissible_commands"]``, in the environment's order.
       It fits any game, for learners that read the commands; the same number is another command at the next step.
     - ``commands``: number ``i`` is ``commands[i]``, always. Learners that do not read need this. A TextCraft
-      environment lists what its tasks can ever offer: ``env.unwrapped.possible_commands()``.
+      environment lists all that can ever be admissible: ``env.unwrapped.possible_commands()``.
 
     **Actions**: ``Discrete(n)``. A number whose command is not admissible now is the agent's mistake and changes
     nothing: with ``commands`` the command is played all the same, with ``n`` the empty text is, and the environment
-    answers what it answers to such. A number outside of the space raises.
+    gives its usual answer. A number outside of the space raises.
 
     **Mask**: ``action_masks()``, the name that sb3-contrib calls, returns n booleans. ``info["action_mask"]`` is the
     same as ``int8``, which ``action_space.sample`` takes. Where nothing is admissible, as after the end, all are False.
@@ -45,8 +45,8 @@ class ActionMasking(TextWrapper):
         overflow: ``raise`` or ``drop``.
 
     Raises:
-        ValueError: If the environment was made without admissible commands; for ``n`` below 1; for ``commands`` that
-            are none or not different; for both or neither of the two.
+        ValueError: If the environment was made without admissible commands; for ``n`` below 1; for empty or repeated
+            ``commands``; for both or neither of the two.
         UnknownName: For another ``overflow``.
     """
 
@@ -94,7 +94,7 @@ class ActionMasking(TextWrapper):
         """Play the command of a number.
 
         Raises:
-            ValueError: For what is no number of the space.
+            ValueError: For an action outside of the space.
         """
         if not self.action_space.contains(action):
             raise ValueError(f"expected an action in 0..{len(self._commands) - 1}, got {action!r}")
@@ -103,10 +103,11 @@ class ActionMasking(TextWrapper):
         return observation, reward, terminated, truncated, info
 
     def _number(self, info: dict[str, Any]) -> None:
-        """Give the admissible commands their numbers, and say in info which have one."""
+        """Number the admissible commands, and add the mask to info."""
         admissible: Sequence[str] = info["admissible_commands"]
         size = len(self._commands)
         if self._fixed is None:
+            # By index: the commands of the numbers change at every step.
             numbers: list[int] = list(range(min(len(admissible), size)))
             self._commands = (*admissible[:size], *[NO_COMMAND] * (size - len(admissible)))
         else:
@@ -116,6 +117,7 @@ class ActionMasking(TextWrapper):
             raise ValueError(self._too_many(admissible))
         if dropped:
             info["dropped_commands"] = dropped
+        # A new array, since callers and snapshots may keep the last one.
         self._mask = np.zeros(size, dtype=np.bool_)
         self._mask[numbers] = True
         info["action_mask"] = self._mask.astype(np.int8)
@@ -138,8 +140,8 @@ class ActionMasking(TextWrapper):
 def _numbered(commands: Sequence[str]) -> dict[str, int]:
     if isinstance(commands, str) or not commands or not all(isinstance(command, str) for command in commands):
         raise ValueError(f"expected a sequence of one command or more, got {commands!r}")
-    numbers = {command: number for number, command in enumerate(commands)}
+    numbers = {command: index for index, command in enumerate(commands)}
     if len(numbers) < len(commands):
-        twice = next(command for number, command in enumerate(commands) if numbers[command] != number)
+        twice = next(command for index, command in enumerate(commands) if numbers[command] != index)
         raise ValueError(f"expected commands that differ, got {twice!r} twice")
     return numbers

@@ -1,4 +1,4 @@
-"""Answers that say what was missing."""
+"""Answers that explain why an action did nothing."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 
 class HelpfulFeedback(TextWrapper):
-    """Say what was missing when an action did nothing, on a line of its own after the game's answer.
+    """Explain why an action did nothing, on a separate line after the game's answer.
 
     The code in ``info["invalid_reason"]`` stays, and so does everything else. The words are the game's: an
-    environment has a method ``explain(action, reason) -> str``, which tells no more than the player could find out by
-    looking: the things that are named, what is held, what the prompt lists. An agent with this plays an easier game
-    than the published one; say so beside its results. ``MineTechTree-v0`` says its reasons by itself, as in the paper,
-    unless it is made with ``feedback="terse"``: this wrapper is for that.
+    environment has a method ``explain(action, reason) -> str``, which uses only information that the player can see:
+    the names in the action, the held items, the prompt. An agent with this wrapper plays an easier game than the
+    published one; say so next to its results. ``MineTechTree-v0`` explains by itself, as in the paper; use this wrapper
+    with ``feedback="terse"`` only.
 
         > craft 1 chest using 8 oak planks
         Could not find enough items to craft minecraft:chest
@@ -27,7 +27,7 @@ class HelpfulFeedback(TextWrapper):
         env: An environment of text that can explain, its actions not numbered yet.
 
     Raises:
-        ValueError: If the environment cannot explain, or says or takes anything but text.
+        ValueError: If the environment cannot explain, or its observations or actions are not text.
     """
 
     def __init__(self, env: gym.Env[str, str]) -> None:

@@ -23,11 +23,11 @@ def make_wrapper(description: str, env: gym.Env[Any, Any]) -> gym.Wrapper[Any, A
         ValueError: If its module cannot be imported, or it does not take the arguments or the environment.
     """
     name, *options = split_fields(description)
-    found = load("wrapper", name) if ":" in name else getattr(wrappers, name, None)
-    if not (isinstance(found, type) and issubclass(found, gym.Wrapper)):
+    wrapper = load("wrapper", name) if ":" in name else getattr(wrappers, name, None)
+    if not (isinstance(wrapper, type) and issubclass(wrapper, gym.Wrapper)):
         known = [export for export in wrappers.__all__ if isinstance(getattr(wrappers, export), type)]
         raise UnknownName("wrapper", name, [*known, "module:Class"])
-    make: Any = found
+    make: Any = wrapper
     try:
         wrapped: gym.Wrapper[Any, Any, Any, Any] = make(env, **key_values(options))
     except Exception as error:  # a constructor can raise anything

@@ -13,23 +13,23 @@ from textcraft_gym.wrappers.text_wrapper import TextWrapper
 class SubgoalReward(TextWrapper):
     """Add to the reward of a step ``gamma * potential(after) - potential(before)``.
 
-    The potential of a state is minus ``scale`` times how many actions the expert still needs from there; at the end
-    of an episode it is 0. A step on the shortest way is so rewarded, and a step away from the goal is penalised.
-    Whatever the potential says, the best policies are the same with and without it (Ng, Harada and Russell 1999),
-    provided that ``gamma`` is the discount that the learner uses. Truncation is no end: a learner goes on from the
-    value of the last state, and so does the potential.
+    The potential of a state is minus ``scale`` times the length of the expert's plan from there; at the end of an
+    episode it is 0. So a step along the shortest plan is rewarded, and a step away from the goal is penalised. With
+    any potential, the optimal policies are the same as without it (Ng, Harada and Russell 1999), provided that
+    ``gamma`` is the learner's discount. A truncation is not an end: the learner bootstraps from the value of the last
+    state, and the potential is kept.
 
-    Where no way leads to the goal any more, or the expert knows none, its plan is empty though the episode goes on:
-    there it is taken to need ``stuck`` actions.
+    If the goal is out of reach, or the expert finds no plan, its plan is empty though the episode goes on: it then
+    counts as ``stuck`` actions.
 
-    **Info**: ``shaping``, what was added. The reward of the game itself is the reward less this; ``won`` says whether
+    **Info**: ``shaping``, the added reward. The reward of the game itself is the reward less this; ``won`` says whether
     the task was done.
 
     Args:
         env: An environment with an expert, made with ``expert=True``; of any spaces.
         gamma: The learner's discount, above 0 and at most 1.
-        scale: Worth of one action less, above 0. With 1 / (the length of the plan) a way without errors earns 1.
-        stuck: Number of actions that a state counts from which the expert knows no way, 1 or more.
+        scale: Potential of one action less, above 0. With 1 / (the length of the plan) a flawless episode earns 1.
+        stuck: Number of actions that a state without a plan counts as, 1 or more.
 
     Raises:
         ValueError: For a number out of bounds, or an environment that was made without its expert.

@@ -14,8 +14,8 @@ from textcraft_gym.wrappers.text_wrapper import TextWrapper
 class TextHistory(TextWrapper):
     """Show the beginning of the episode and its last turns as one text.
 
-    **Observation**: the observation of the reset, which says what the task is, then of each of the last ``turns``
-    turns the action and its answer, oldest first::
+    **Observation**: the observation of the reset, which states the task, then the action and the answer of each of the
+    last ``turns`` turns, oldest first::
 
         Crafting commands: ... Goal: craft beehive.
         > inventory
@@ -30,7 +30,7 @@ class TextHistory(TextWrapper):
         max_length: Maximum number of characters of an observation, 1 or more.
 
     Raises:
-        ValueError: For a bound below 1, or an environment that says or takes anything but text.
+        ValueError: For a bound below 1, or an environment whose observations or actions are not text.
     """
 
     def __init__(self, env: gym.Env[str, str], turns: int, *, max_length: int = 1 << 16) -> None:
@@ -58,6 +58,7 @@ class TextHistory(TextWrapper):
 
     def _shown(self) -> str:
         room = self.max_length - len(self._beginning)
+        # Count back from the newest turn while whole turns, each with its line break, fit.
         first = len(self._turns)
         while first and (room := room - 1 - len(self._turns[first - 1])) >= 0:
             first -= 1

@@ -20,8 +20,8 @@ class WrapperSnapshot(NamedTuple):
 class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """A wrapper reconstructible from its ``spec``, whose snapshot holds its own state as well.
 
-    Snapshots need an environment that takes them. Gymnasium's own wrappers are passed over: what a ``TimeLimit``
-    has counted is in no snapshot.
+    Snapshots need an environment that takes them. Gymnasium's own wrappers are skipped: the count of a
+    ``TimeLimit`` is in no snapshot.
 
     Args:
         env: The environment to wrap.
@@ -49,14 +49,14 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._set_state(snapshot.state)
 
     def _expect_text(self, *, observations: bool = True, actions: bool = True) -> None:
-        """Raise unless what is wrapped says text and takes text as its actions, or what of this matters."""
-        for what, space, matters in (
+        """Raise unless the wrapped environment has text observations and text actions, as far as each is required."""
+        for kind, space, required in (
             ("observations", self.env.observation_space, observations),
             ("actions", self.env.action_space, actions),
         ):
-            if matters and not isinstance(space, Text):
+            if required and not isinstance(space, Text):
                 advice = "wrap the environment with this before anything that changes them"
-                raise ValueError(f"{self.class_name()} expected {what} of text, got {space}: {advice}")
+                raise ValueError(f"{self.class_name()} expected {kind} of text, got {space}: {advice}")
 
     def _state(self) -> Any:
         """Return the wrapper's state of the episode, as a value that it does not change later."""

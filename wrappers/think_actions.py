@@ -21,8 +21,8 @@ class ThinkActions(TextWrapper):
     """Answer an action that is a thought with ``OK.``, without a step of the environment.
 
     A thought earns 0, ends nothing and costs no step: the limit of ``gym.make`` does not count it. Its info is that
-    of the last step or reset, with ``thought`` set to True and without what the last action alone had brought about
-    (``invalid_reason`` and ``shaping``). An agent may think for ever; to bound steps and thoughts together put
+    of the last step or reset, with ``thought`` set to True and without the keys that belong to the last action
+    alone (``invalid_reason`` and ``shaping``). An agent may think for ever; to bound steps and thoughts together put
     Gymnasium's ``TimeLimit`` outside of this wrapper.
 
     Args:
@@ -30,7 +30,7 @@ class ThinkActions(TextWrapper):
         prefixes: Prefixes of a thought, after blanks; by default ``think:`` and ``think[``, as the papers write.
 
     Raises:
-        ValueError: If there is no prefix or an empty one, or for an environment that says or takes anything but text.
+        ValueError: If there is no prefix or an empty one, or the observations or actions are not text.
     """
 
     def __init__(self, env: gym.Env[str, str], prefixes: Sequence[str] = THOUGHTS) -> None:
@@ -48,7 +48,7 @@ class ThinkActions(TextWrapper):
         return observation, info
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
-        """Play one action, or hear a thought."""
+        """Play one action, or answer a thought."""
         if action.lstrip().startswith(self.prefixes):
             return ANSWER, 0.0, False, False, self._unchanged()
         observation, reward, terminated, truncated, info = self.env.step(action)
@@ -57,7 +57,7 @@ class ThinkActions(TextWrapper):
 
     def _unchanged(self) -> dict[str, Any]:
         if self._info is None:
-            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
+            raise ResetNeeded("the episode is over, or none has started: call reset() before step()")
         info = deepcopy(self._info)
         for key in ("invalid_reason", "shaping"):
             info.pop(key, None)

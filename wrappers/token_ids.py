@@ -1,4 +1,4 @@
-"""Text as numbers of words."""
+"""Text as integer ids of its words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[0-9]|[^\W\d_]+|[^\s\w]|_|\d")
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case; each digit and each sign is a word of its own."""
+    """Return the words of a text in lower case; each digit and each sign is a word."""
     return _WORD.findall(text.lower())
 
 
@@ -34,7 +34,7 @@ def vocabulary_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 class TokenIds(TextWrapper):
-    """Show text as ids of its words, for networks that are trained from nothing.
+    """Show text as ids of its words, for networks that are trained from scratch.
 
     **Observation**: ``tokens``, ``length`` integers, and ``mask``, a 0/1 array of the same length: where it is 0, the
     text is over and the token is 0. A text with more words is cut: its last words are kept, or its first.
@@ -45,7 +45,7 @@ class TokenIds(TextWrapper):
     then the same for two words.
 
     Args:
-        env: An environment that says text.
+        env: An environment with text observations.
         length: Number of tokens of an observation, 1 or more.
         vocabulary: The words that have ids, in this order. By default those of the game, ``env.unwrapped.vocabulary``,
             which every game of the suite has; ``vocabulary_of`` makes one from any texts.
@@ -54,9 +54,9 @@ class TokenIds(TextWrapper):
         keep: ``last`` or ``first`` words of a text that is too long.
 
     Raises:
-        ValueError: For a number below 1; for both a vocabulary and buckets; for a vocabulary that is empty or names a
-            word twice, or what is no single word; for a game without a vocabulary if neither is given; for an
-            environment that does not say text.
+        ValueError: For a number below 1; for both a vocabulary and buckets; for a vocabulary that is empty, repeats a
+            word, or has an entry that is not a single word; for a game without a vocabulary if neither is given; for
+            an environment whose observations are not text.
         UnknownName: For another ``keep``.
     """
 
@@ -83,6 +83,7 @@ class TokenIds(TextWrapper):
         self.keep = keep
         self.vocabulary = () if buckets is not None else _checked(listed) if listed is not None else _of_game(env)
         self._ids = {word: index for index, word in enumerate(self.vocabulary, FIRST_WORD)}
+        # Buckets have the ids 1 to ``buckets``: there are no unknown words.
         self.size = FIRST_WORD + len(self.vocabulary) if buckets is None else 1 + buckets
         self.observation_space = Dict(
             {
@@ -103,21 +104,22 @@ class TokenIds(TextWrapper):
 
     def encode(self, text: str) -> dict[str, np.ndarray[Any, Any]]:
         """Return the observation for a text."""
-        said = words(text)
-        said = said[-self.length :] if self.keep == "last" else said[: self.length]
+        kept = words(text)
+        kept = kept[-self.length :] if self.keep == "last" else kept[: self.length]
         tokens, mask = np.zeros(self.length, np.int64), np.zeros(self.length, np.int8)
-        tokens[: len(said)] = [self._id(word) for word in said]
-        mask[: len(said)] = 1
+        tokens[: len(kept)] = [self._id(word) for word in kept]
+        mask[: len(kept)] = 1
         return {"tokens": tokens, "mask": mask}
 
     def decode(self, tokens: Iterable[int]) -> list[str]:
-        """Return the words that have these ids; with buckets, and outside of the vocabulary, ``?`` stands for any."""
+        """Return the words that have these ids; ``?`` for ids of buckets and of words outside of the vocabulary."""
         names = {index: word for word, index in self._ids.items()}
         return [names.get(int(token), "?") for token in tokens if int(token) != PADDING]
 
     def _id(self, word: str) -> int:
         if self.buckets is None:
             return self._ids.get(word, UNKNOWN)
+        # Python's own hash of a string differs from process to process.
         return 1 + crc32(word.encode("utf-8", "surrogatepass")) % self.buckets
 
 
@@ -132,7 +134,7 @@ def _checked(vocabulary: Sequence[str]) -> tuple[str, ...]:
 
 def _of_game(env: gym.Env[str, Any]) -> tuple[str, ...]:
     if not env.has_wrapper_attr("vocabulary"):
-        raise ValueError(f"{env} has no vocabulary of its own: give a vocabulary or buckets")
+        raise ValueError(f"{env} has no vocabulary: give a vocabulary or buckets")
     return _words_of(env.get_wrapper_attr("vocabulary"))
 
 

@@ -18,7 +18,7 @@ Speaker: TypeAlias = Literal["human", "gpt"]
 
 
 class Turn(NamedTuple):
-    """An action, and what came of it."""
+    """An action and its result."""
 
     action: str
     observation: str
@@ -28,18 +28,18 @@ class Turn(NamedTuple):
 def conversation(beginning: str, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return an episode as a conversation in the style of ShareGPT.
 
-    The game speaks as ``human``, the agent as ``gpt``, in turn; a learner's loss is taken on what the agent says. The
-    answer to the last action, after which nobody speaks, is left out.
+    The game speaks as ``human``, the agent as ``gpt``, in turn; a learner's loss is taken on the agent's messages. The
+    answer to the last action is left out, since no message of the agent follows.
     """
-    heard = [beginning, *(turn.observation for turn in turns)]
+    observations = [beginning, *(turn.observation for turn in turns)]
     messages: list[dict[str, Any]] = []
-    for observation, turn in zip(heard, turns, strict=False):
+    for observation, turn in zip(observations, turns, strict=False):
         messages += [message("human", observation), message("gpt", turn.action)]
     return messages
 
 
 def message(speaker: Speaker, text: str) -> dict[str, Any]:
-    """Return what one says in a conversation: a learner's loss is taken on what the agent, ``gpt``, says."""
+    """Return one message of a conversation; a learner's loss is taken on those of the agent, ``gpt``."""
     return {"from": speaker, "value": text, "loss": speaker == "gpt"}
 
 
@@ -48,7 +48,7 @@ class TranscriptRecorder(TextWrapper):
 
     A line is written at once and whole, so that many environments, also in several processes of a vector, can share a
     file. An episode that is left for another by ``reset``, or by ``close``, is written as well, with a
-    ``stop_reason`` of ``left``; one without any turn is not. What is played on after a truncation is not recorded.
+    ``stop_reason`` of ``left``; one without any turn is not. Steps after a truncation are not recorded.
 
     - ``turns``: ``{"task", "seed", "won", "reward", "stop_reason", "beginning", "turns": [{"action", "observation",
       "reward"}]}``; ``stop_reason`` is ``terminated``, ``truncated`` or ``left``, and ``reward`` the sum.
@@ -61,7 +61,7 @@ class TranscriptRecorder(TextWrapper):
         style: ``turns`` or ``sharegpt``.
 
     Raises:
-        ValueError: If ``path`` is a folder, or for an environment that says or takes anything but text.
+        ValueError: If ``path`` is a folder, or the observations or actions are not text.
         UnknownName: For another style.
     """
 
@@ -80,7 +80,7 @@ class TranscriptRecorder(TextWrapper):
         self._over = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task, and another line."""
+        """Begin a task and a new line of the file."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._write("left")
         self._beginning = observation
@@ -100,15 +100,16 @@ class TranscriptRecorder(TextWrapper):
         return observation, reward, terminated, truncated, info
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the unfinished episode."""
         self._write("left")
         self.env.close()
 
-    def _write(self, ended: str) -> None:
+    def _write(self, stop_reason: str) -> None:
         if not self._turns:
             return
-        line = json.dumps(self._line(ended), ensure_ascii=True) + "\n"
+        line = json.dumps(self._line(stop_reason), ensure_ascii=True) + "\n"
         self._turns = ()
+        # One write to a file in append mode, so that lines of several processes do not mix.
         self.path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -116,14 +117,14 @@ class TranscriptRecorder(TextWrapper):
         finally:
             os.close(file)
 
-    def _line(self, ended: str) -> dict[str, Any]:
+    def _line(self, stop_reason: str) -> dict[str, Any]:
         task, seed, won = self._about
         reward = sum(turn.reward for turn in self._turns)
         if self.style == "sharegpt":
-            told = conversation(self._beginning, self._turns)
-            return {"conversations": told, "item_id": task, "reward": reward, "won": won}
+            messages = conversation(self._beginning, self._turns)
+            return {"conversations": messages, "item_id": task, "reward": reward, "won": won}
         turns = [turn._asdict() for turn in self._turns]
-        about = {"task": task, "seed": seed, "won": won, "reward": reward, "stop_reason": ended}
+        about = {"task": task, "seed": seed, "won": won, "reward": reward, "stop_reason": stop_reason}
         return {**about, "beginning": self._beginning, "turns": turns}
 
     def _state(self) -> tuple[Any, ...]:

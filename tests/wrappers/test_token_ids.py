@@ -110,7 +110,7 @@ def test_vocabulary_of__is_every_word_once():
         ({"length": 3, "vocabulary": ["oak log"]}, "'oak log', which reads as"),
         ({"length": 3, "vocabulary": ["Oak"]}, "'Oak', which reads as"),
         ({"length": 3, "vocabulary": ["a"], "keep": "middle"}, "unknown keep 'middle'"),
-        ({"length": 3}, "no vocabulary of its own: give a vocabulary or buckets"),
+        ({"length": 3}, "has no vocabulary: give a vocabulary or buckets"),
     ],
 )
 def test_arguments__that_are_wrong_raise(arguments, said):

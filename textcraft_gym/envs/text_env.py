@@ -1,4 +1,4 @@
-"""The base of all text environments, and what an environment may offer beside ``reset`` and ``step``."""
+"""The base of all text environments, and protocols of their optional capabilities."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TextEnv(gym.Env[str, str]):
 
     ``reset(seed=...)`` draws a task from the split, ``reset(options={"task": id})`` plays that one. A step before the
     first reset or after the end raises ``ResetNeeded``, an action that is no string ``TypeError``, and an argument
-    that the environment does not take ``UnknownName``, with the names that come near.
+    that the environment does not take ``UnknownName``, with near names.
 
     A subclass sets ``tasks`` and implements ``_find_task``, ``_begin``, ``_info`` and ``_play``; for snapshots
     ``_settings``, ``_position`` and ``_go_back`` as well.
@@ -72,7 +72,7 @@ class TextEnv(gym.Env[str, str]):
     tasks: Sequence[Any]
 
     def __new__(cls: type[Env], *arguments: Any, **named: Any) -> Env:
-        """Check the names of arguments: Python's own error does not say which names come near."""
+        """Check the names of arguments: Python's own error does not suggest near names."""
         known = _parameters(cls.__init__)
         for name in named:
             if known and name not in known:
@@ -97,7 +97,7 @@ class TextEnv(gym.Env[str, str]):
             UnknownName: For a task or an option that does not exist.
         """
         super().reset(seed=seed)
-        # Raw bits: NumPy may change what its distributions draw from them.
+        # Raw bits are stable across NumPy versions; the values that its distributions make of them are not.
         draw = int(self.np_random.bit_generator.random_raw())
         chosen = self._chosen(options or {})
         self.task, self._draw = self._draw_task(draw) if chosen is None else chosen, draw
@@ -140,7 +140,7 @@ class TextEnv(gym.Env[str, str]):
             Unsupported: If the game cannot go back.
         """
         if self.task is None:
-            raise ResetNeeded("no episode was begun: call reset() before snapshot()")
+            raise ResetNeeded("no episode has started: call reset() before snapshot()")
         random = json.dumps(self.np_random.bit_generator.state, default=np.ndarray.tolist)
         moment = self.task.id, self._draw, self._position(), self._last, self._over
         return Snapshot(self._settings(), *moment, self._np_random_seed, random)
@@ -148,7 +148,7 @@ class TextEnv(gym.Env[str, str]):
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a moment of this environment, or of one with equal settings; its split may be another.
 
-        What follows is then what followed the first time, byte for byte, if info is asked for the same things.
+        The same actions then lead to the same observations and infos, byte for byte, if the info options are equal.
 
         Raises:
             ValueError: For anything but a snapshot of the same game with the same arguments.
@@ -176,22 +176,22 @@ class TextEnv(gym.Env[str, str]):
 
     @abstractmethod
     def _find_task(self, name: Any) -> Any:
-        """Return the task of this name, of whichever split, or raise ``UnknownName``."""
+        """Return the task of this name, from any split, or raise ``UnknownName``."""
 
     @abstractmethod
     def _begin(self, task: Any, draw: int) -> str:
-        """Begin an episode and return its first text; all that is random follows from task and draw."""
+        """Begin an episode and return its first text; the task and ``draw`` determine everything random."""
 
     @abstractmethod
     def _info(self) -> dict[str, Any]:
-        """Return the info of a reset; ``task`` and ``won`` are among it."""
+        """Return the info of a reset, which includes ``task`` and ``won``."""
 
     @abstractmethod
     def _play(self, action: str) -> Step:
         """Play one action of an episode that is not over."""
 
     def _settings(self) -> Settings:
-        """Return the name of the game, and by name the arguments and data that its rules follow from."""
+        """Return the name of the game, and the name and value of each argument that its rules depend on."""
         raise self.unsupported("snapshot", "its game cannot go back")
 
     def _position(self) -> Any:
@@ -210,7 +210,7 @@ class TextEnv(gym.Env[str, str]):
 
     def _refuse(self, action: Any) -> NoReturn:
         if self._over:
-            raise ResetNeeded("the episode is over, or none was begun: call reset() before step()")
+            raise ResetNeeded("the episode is over, or none has started: call reset() before step()")
         raise TypeError(f"expected an action of text, got {type(action).__name__}")
 
 
@@ -229,10 +229,10 @@ class HasTasks(Protocol):
 
 @runtime_checkable
 class Explains(Protocol):
-    """An environment that says in words what was missing for an action that did nothing."""
+    """An environment that explains in words why an action did nothing."""
 
     def explain(self, action: str, reason: str) -> str:
-        """Return what was missing for the last action, given its ``invalid_reason``."""
+        """Explain why the last action did nothing, given its ``invalid_reason``."""
 
 
 @runtime_checkable
@@ -241,7 +241,7 @@ class HasVocabulary(Protocol):
 
     @property
     def vocabulary(self) -> str:
-        """A text with every word in it that the game says of its own accord."""
+        """A text with every word that the game writes, apart from words echoed from an action."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""The result of an action, of one shape in every game."""
+"""The result of an action, a tuple of the same form in every game."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ Turn: TypeAlias = tuple[State, str, str, str]
 - ``state``: the state afterwards; the one before where nothing happened.
 - ``text``: the answer that the player reads.
 - ``reason``: why nothing happened, a code of the game's ``REASONS``; empty where something did.
-- ``why``: the same in words, where the game knows them at no cost; ``explain`` of the environment always does.
+- ``why``: the same in words, if the game has them at no cost; the environment's ``explain`` always has them.
 """

@@ -1,4 +1,4 @@
-"""WebShop-lite as a local web site, for a person to try a task or to replay what an agent did."""
+"""WebShop-lite as a local web site, for a person to try a task or to replay an agent's episode."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def serve(
         OSError: If the port is taken.
     """
     if "split" in (env_args or {}):
-        raise ValueError("expected the split as an option of its own, not in env_args")
+        raise ValueError("expected the split as a separate option, not in env_args")
     try:  # imported here, since the other commands must work without Flask and start fast
         from textcraft_gym.shop.app import create_app
         from textcraft_gym.shop.recording import read_run

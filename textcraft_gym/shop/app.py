@@ -167,6 +167,7 @@ class Pages:
         if number > session.last:
             abort(404, "The session has no such move yet.")
         next_action = session.moves[number + 1].action if number < session.last else None
+        # A replay highlights the target of the next action.
         name, argument = parse(next_action or "")
         return _page(
             "shop.html",
@@ -263,6 +264,7 @@ def _refuse_other_sites() -> None:
 
 
 def _is_same_origin(request: Request) -> bool:
+    # Browsers send Origin with every form that another site posts; command-line clients send none.
     origin = request.headers.get("Origin")
     return origin is None or origin == request.host_url.rstrip("/")
 

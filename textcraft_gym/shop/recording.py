@@ -19,7 +19,7 @@ class Run:
 
     Attributes:
         name: The name of the folder or file.
-        records: One record an episode.
+        records: One record for each episode.
         env_args: Arguments of ``gym.make`` in these episodes.
         fingerprint: Fingerprint of their market.
     """
@@ -37,7 +37,8 @@ class Recording:
     Attributes:
         session: The moves.
         recorded: The recorded observation after each move.
-        notes: The agent's texts before each move, by its number; those at the end are behind the last number.
+        notes: The agent's texts before each move, by the number of the move; those after the last move have the next
+            number.
         error: The error that ended the episode; None if there was none.
     """
 
@@ -122,7 +123,7 @@ def _notes(trace: Mapping[str, Any]) -> dict[int, list[str]]:
     def walk(node: Mapping[str, Any]) -> None:
         nonlocal next_move
         for part in node.get("parts", ()):
-            if isinstance(part, int):
+            if isinstance(part, int):  # the index of a step
                 next_move = part + 1
             elif isinstance(part, str):
                 notes.setdefault(next_move, []).append(part)

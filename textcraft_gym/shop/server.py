@@ -26,6 +26,7 @@ def run_server(app: Flask, port: int, on_start: Callable[[str], None]) -> None:
     Raises:
         OSError: If the port is taken.
     """
+    # The socket is opened first, so that port 0 is resolved and a taken port raises before the server starts.
     with socket.create_server((HOST, port)) as listener:
         port = listener.getsockname()[1]
         server = make_server(HOST, port, app, threaded=True, request_handler=QuietHandler, fd=listener.fileno())

@@ -126,6 +126,7 @@ class Session:
 
     def replay(self, transcript: list[tuple[str | None, str]]) -> None:
         """Play the actions of an episode; None is a reset."""
+        # The first entry is the reset that began the episode.
         for action, _ in transcript[1:]:
             turn = Transition(START) if action is None else navigate(self.front.market, self.state(self.last), action)
             self.moves.append(Move(action, turn))

@@ -24,11 +24,11 @@ DIALECTS = ("move", "put")
 ENGINES = ("native", "textworld")
 
 Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool]]
-"""The fingerprint of the household, and its state with the contents of its places."""
+"""The fingerprint of the household, and its state with the content of each location."""
 
 
 class ALFWorldEnv(TextEnv):
-    """Do a task in a household of text: find things, clean, heat, cool, light and put them where they are asked for.
+    """Do a task in a household of text: find objects, clean, heat, cool or light them, and put them where asked.
 
     **Actions** (any string; other or impossible commands answer ``Nothing happens.``): ``look``,
     ``inventory``, ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``, ``move O to R`` (``put O in/on R``
@@ -47,7 +47,7 @@ class ALFWorldEnv(TextEnv):
     if asked for. The plan is empty when the goal can no longer be reached: in some official games one can pick up an
     object that fits nowhere.
 
-    **Reset options**: ``{"task": id}`` plays that task. Otherwise the seed draws one.
+    **Reset options**: ``{"task": id}`` plays that task. Otherwise the seed draws one from the split.
 
     Args:
         split: ``valid_seen`` (the default), ``valid_unseen``, ``train`` or ``all``; ``dev`` is ADaPT's, ten of each
@@ -56,8 +56,8 @@ class ALFWorldEnv(TextEnv):
             ``~/.cache/alfworld``), or a folder of games. Which of them are playable is checked once and cached (see
             ``index``).
         task_types: Play only tasks of these types, or of this one.
-        receptacles: Number of receptacles of a generated household, 8 to 60; by default as in ALFRED's rooms.
-        distractors: Number of objects that the task does not need, 0 to 100; by default about as in ALFRED.
+        receptacles: Number of receptacles of a generated household, 8 to 60; by default that of ALFRED's rooms.
+        distractors: Number of objects that the task does not need, 0 to 100; by default about ALFRED's number.
         hidden: Chance in per cent that each goal object starts in a closed receptacle.
         engine: ``native``, or ``textworld`` for the official one (extra ``[alfworld]``): the same spaces, info and
             text, about ten thousand times slower.
@@ -186,6 +186,7 @@ class ALFWorldEnv(TextEnv):
     def _go_back(self, task: Task, draw: int, position: Position) -> None:
         fingerprint, (location, held, contents, flags, won) = position
         game = task.game(self.dialect)
+        # The id alone does not identify a game: folders may have different games of the same id.
         if game.fingerprint != fingerprint:
             raise ValueError(f"the snapshot is of another game with the id {task.id}")
         self._set_up(task, game)

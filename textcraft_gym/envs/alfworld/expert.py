@@ -74,15 +74,20 @@ class Walk:
         self.do(f"take {self.game.objects[obj]} from {self.game.receptacles[receptacle]}")
 
     def put_down(self, next_stop: int) -> None:
-        """Put the held object anywhere: rather here, else at the receptacle that is next on the way."""
+        """Put the held object into any receptacle that it fits into, preferably one that takes no detour."""
         game = self.game
         otype = game.object_type[self.state.held]
         fitting = [receptacle for receptacle, rtype in enumerate(game.receptacle_type) if (rtype, otype) in game.fits]
         if not fitting:
             self.stuck = True
             return
+        # First the current location, then that of the next stop; among equals, a receptacle that need not be opened.
         rank = {self.state.location: 0, game.location_of[next_stop]: 1}
-        self.put(min(fitting, key=lambda place: (rank.get(game.location_of[place], 2), place in game.openable)))
+
+        def effort(receptacle: int) -> tuple[int, bool]:
+            return rank.get(game.location_of[receptacle], 2), receptacle in game.openable
+
+        self.put(min(fitting, key=effort))
 
     def put(self, receptacle: int) -> None:
         """Put the held object into a receptacle."""
@@ -104,14 +109,14 @@ def _walks(game: Game, state: State) -> Iterator[Walk]:
         for chosen in combinations(objects, needed):
             walk = Walk(game, state)
             missing = [obj for obj in chosen if obj not in inside or game.goal.task_type in _TREATMENTS]
-            # What is in the hand goes first: it would have to be put down for the other.
+            # The held object goes first: it would have to be put down to fetch the other.
             for obj in sorted(missing, key=lambda obj: obj != state.held):
                 _deliver(walk, obj, target)
             yield walk
 
 
 def _deliver(walk: Walk, obj: int, target: int) -> None:
-    """Fetch an object, treat it if the task says so, and put it into the target."""
+    """Fetch an object, treat it if the task requires that, and put it into the target."""
     game = walk.game
     treatment = _TREATMENTS.get(game.goal.task_type)
     is_treated = treatment is None or walk.state.flags[obj] & treatment[1]
@@ -137,7 +142,7 @@ def _walks_to_lamps(game: Game, state: State, objects: list[int]) -> Iterator[Wa
         if lamp not in game.toggleable:
             continue
         walk = Walk(game, state)
-        if state.held == lamp:
+        if state.held == lamp:  # a lamp gives light only from a receptacle
             walk.put_down(0)
         walk.fetch(obj)
         stand = _find(game, walk.state, lamp)
@@ -149,7 +154,7 @@ def _walks_to_lamps(game: Game, state: State, objects: list[int]) -> Iterator[Wa
 
 
 def _find(game: Game, state: State, obj: int) -> int | None:
-    """Return a receptacle that contains an object, rather one at the agent's location, then rather an open one."""
+    """Return a receptacle that contains an object, preferably at the agent's location, then preferably an open one."""
     containing = [receptacle for receptacle in range(len(game.receptacles)) if obj in game.contents(state, receptacle)]
 
     def effort(receptacle: int) -> tuple[bool, bool]:

@@ -26,8 +26,8 @@ class Logic(NamedTuple):
 
 def write_problem(problem: Problem, name: str) -> str:
     """Return a problem in PDDL, which ``parse_problem`` reads back; ``name`` is its name in the file, a single word."""
-    declared = groupby(problem.things.items(), key=lambda thing: thing[1])
-    objects = [f"{' '.join(thing for thing, _ in things)} - {sort}" for sort, things in declared]
+    declared = groupby(problem.things.items(), key=lambda declaration: declaration[1])
+    objects = [f"{' '.join(id for id, _ in group)} - {sort}" for sort, group in declared]
     facts = [f"({' '.join(fact)})" for fact in problem.facts]
     lines = [
         f"(define (problem {name})",
@@ -96,13 +96,14 @@ def _check_id(task_id: str) -> None:
     task, slash, trial = task_id.partition("/")
     if not slash or not task or not trial or "/" in trial or ".." in (task, trial):
         raise GameError(f"expected an id <task>/<trial>, got {task_id!r}")
-    for word in ("movable", "Sliced"):
-        if word in task_id:
-            raise GameError(f"{task_id}: ALFWorld's loader skips folders with {word} in their names")
+    for skipped in ("movable", "Sliced"):
+        if skipped in task_id:
+            raise GameError(f"{task_id}: ALFWorld's loader skips folders with {skipped} in their names")
 
 
 def _trajectory(problem: Problem, task_id: str) -> dict[str, Any]:
     otype, target = (name.removesuffix("Type") for name in problem.goal[1:])
+    # The fields that ALFWorld's loader reads from ALFRED's trajectories.
     under_lamp = problem.goal.task_type == "look_at_obj_in_light"
     return {
         "task_id": task_id.rpartition("/")[2],

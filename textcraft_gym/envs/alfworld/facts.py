@@ -1,4 +1,4 @@
-"""Facts of ALFRED: the furniture and objects of each kind of room, what fits where, and what can be done with it.
+"""Facts of ALFRED: the furniture and objects of each kind of room, containment, and abilities.
 
 Source: ALFRED (Shridhar et al., 2020) in the package ``alfworld`` 0.4.2. Containment, abilities and the rooms of each
 task come from its ``gen/constants.py``; furniture and objects of each kind of room are counted over its 120 floor plans
@@ -15,7 +15,7 @@ class Furniture(NamedTuple):
 
     Attributes:
         rtype: The type, ``Cabinet``.
-        rooms: Uniform of the 30 floor plans that have any.
+        rooms: Number of the 30 floor plans that have any.
         least: Minimum over those plans.
         usual: Median.
         most: Maximum.

@@ -37,6 +37,7 @@ def explain(game: Game, state: State, command: str, reason: str) -> str:
     arguments = {role: name[:_ECHOED] for role, name in arguments.items()}
     mentioned = list(arguments.values())
     names = {*game.receptacles, *game.objects}
+    # The first name that does not exist is the mistake.
     unknown = next((name for name in mentioned if name not in names), mentioned[0])
     obj = arguments.get("object", mentioned[0])
     receptacle = arguments.get("receptacle", mentioned[-1])

@@ -88,7 +88,7 @@ class Game:
     printed.
 
     Args:
-        problem: Things, facts and goal.
+        problem: Declarations, facts and goal.
         dialect: The command that puts something down: ``move``, or ``put`` as before ALFWorld 0.4.
 
     Attributes:
@@ -104,7 +104,7 @@ class Game:
         first: The state at the start.
 
     Raises:
-        GameError: If a thing lacks a type, a receptacle lacks a location, or one has two of them.
+        GameError: If a receptacle or object has no type or two, or a receptacle has no location or two.
     """
 
     def __init__(self, problem: Problem, dialect: Dialect = "move") -> None:
@@ -113,17 +113,18 @@ class Game:
         self.goal: Goal = problem.goal
         self.task = problem.task
         facts: Facts = defaultdict(list)
-        for fact in dict.fromkeys(problem.facts):
+        for fact in dict.fromkeys(problem.facts):  # official games repeat some facts
             facts[fact[0]].append(fact[1:])
         receptacles = _sorted_ids(facts["receptacleType"])
         objects = _sorted_ids(facts["objectType"])
-        names = _names({thing for fact in problem.facts for thing in fact[1:]})
+        # Names are numbered over all ids in the facts, as in the real engine, not only over receptacles and objects.
+        names = _names({id for fact in problem.facts for id in fact[1:]})
         self.receptacles = [names[receptacle] for receptacle in receptacles]
         self.objects = [names[obj] for obj in objects]
-        index = _Indices({thing: index for ids in (receptacles, objects) for index, thing in enumerate(ids)})
+        index = _Indices({id: index for ids in (receptacles, objects) for index, id in enumerate(ids)})
 
         def having(predicate: str) -> frozenset[int]:
-            return frozenset(index[thing] for (thing,) in facts[predicate] if thing in index)
+            return frozenset(index[id] for (id,) in facts[predicate] if id in index)
 
         self.openable = having("openable")
         self.pickupable = having("pickupable")
@@ -177,7 +178,7 @@ class Game:
         return receptacle in self.openable and not is_open
 
     def common_commands(self, location: int) -> list[str]:
-        """Return the sorted commands that can be played at a location whatever its state."""
+        """Return the sorted commands that can be played at a location in all of its states."""
         commands = self._common.get(location)
         if commands is None:
             going = [command for command, receptacle in self.go_to.items() if self.location_of[receptacle] != location]
@@ -185,7 +186,7 @@ class Game:
         return commands
 
     def _set_locations(self, location_ids: list[str]) -> None:
-        """Number the locations, given that of each receptacle."""
+        """Index the locations, given that of each receptacle."""
         self.locations = list(dict.fromkeys(location_ids))
         self.location_of = [self.locations.index(location) for location in location_ids]
         self.here: list[list[int]] = [[] for _ in self.locations]
@@ -229,29 +230,29 @@ class Game:
 class _Indices(dict[str, int]):
     """The index of each receptacle among the receptacles, and of each object among the objects, by id."""
 
-    def __missing__(self, thing: str) -> int:
-        raise GameError(f"{thing} has no type")
+    def __missing__(self, id: str) -> int:
+        raise GameError(f"{id} has no type")
 
 
 def _names(ids: set[str]) -> dict[str, str]:
     """Return the name of each id: its class in lower case and a number, the highest for the first in order."""
     classes: defaultdict[str, list[str]] = defaultdict(list)
-    for thing in sorted(ids, key=str.lower):
-        lowered = thing.lower()
+    for id in sorted(ids, key=str.lower):
+        lowered = id.lower()
         head, bar, _ = lowered.partition("_bar_")
         suffix = "basin" if "basin" in lowered else ""
-        classes[head + suffix if bar else ""].append(thing)
+        classes[head + suffix if bar else ""].append(id)
     return {
         # An id without coordinates keeps its name, with a blank where others have their number, as in the real engine.
-        thing: f"{name} {len(members) - position}" if name else f"{thing.lower()} "
+        id: f"{name} {len(members) - position}" if name else f"{id.lower()} "
         for name, members in classes.items()
-        for position, thing in enumerate(members)
+        for position, id in enumerate(members)
     }
 
 
 def _sorted_ids(arguments: Iterable[tuple[str, ...]]) -> list[str]:
-    """Return the things that facts are about, their first arguments."""
-    return sorted({thing for thing, *_ in arguments}, key=str.lower)
+    """Return the first arguments of facts: the ids that the facts are about."""
+    return sorted({id for id, *_ in arguments}, key=str.lower)
 
 
 def _grouped(pairs: Iterable[tuple[Key, int]]) -> defaultdict[Key, list[int]]:
@@ -262,13 +263,13 @@ def _grouped(pairs: Iterable[tuple[Key, int]]) -> defaultdict[Key, list[int]]:
     return groups
 
 
-def _only_values(pairs: list[tuple[str, ...]], things: list[str], relation: str) -> list[str]:
-    """Return the value of each thing, of which it must have exactly one."""
+def _only_values(pairs: list[tuple[str, ...]], ids: list[str], relation: str) -> list[str]:
+    """Return the value of each id, of which it must have exactly one."""
     values: dict[str, str] = {}
-    for thing, value in pairs:
-        if values.setdefault(thing, value) != value:
-            raise GameError(f"{thing} has two {relation}s, {values[thing]} and {value}")
-    for thing in things:
-        if thing not in values:
-            raise GameError(f"{thing} has no {relation}")
-    return [values[thing] for thing in things]
+    for id, value in pairs:
+        if values.setdefault(id, value) != value:
+            raise GameError(f"{id} has two {relation}s, {values[id]} and {value}")
+    for id in ids:
+        if id not in values:
+            raise GameError(f"{id} has no {relation}")
+    return [values[id] for id in ids]

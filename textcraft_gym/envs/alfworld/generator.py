@@ -36,7 +36,7 @@ def generate(task_id: str) -> Problem:
     """Return the game of a task id.
 
     Raises:
-        GameError: If there is no such task.
+        GameError: If the id is malformed or its room does not offer the task.
     """
     spec = parse_id(task_id)
     goal = spec.goal

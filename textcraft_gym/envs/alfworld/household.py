@@ -23,7 +23,7 @@ class Household(NamedTuple):
     """The contents of a game.
 
     Attributes:
-        goal: What to achieve.
+        goal: The goal of the task.
         receptacles: Its receptacles.
         fixtures: Objects outside any receptacle.
         objects: Objects inside receptacles, sorted by type.
@@ -69,7 +69,7 @@ def initial_facts(rng: Uniform, household: Household) -> Iterator[Fact]:
 
 
 def _types(household: Household) -> Iterator[Fact]:
-    """Yield the type of each thing, and which types fit into which."""
+    """Yield the type of each receptacle and object, and which types fit into which."""
     for receptacle in household.receptacles:
         yield "receptacleType", receptacle.id, f"{receptacle.rtype}Type"
     for obj in household.objects:
@@ -84,7 +84,7 @@ def _types(household: Household) -> Iterator[Fact]:
 
 
 def _abilities(household: Household) -> Iterator[Fact]:
-    """Yield what can be done with each thing, and what is cool."""
+    """Yield the abilities of each object and receptacle, and the objects that start cool."""
     for obj in household.objects:
         if obj.otype not in PROPERTIES["toggleable"]:  # lamps stay where they are
             yield "pickupable", obj.id
@@ -101,14 +101,18 @@ def _abilities(household: Household) -> Iterator[Fact]:
 
 
 def _starts_cool(obj: PlacedObject, goal: Goal) -> bool:
-    """As in ALFRED, only goal objects are cool when they start in the fridge; none does if the task is to cool it."""
+    """Return whether an object starts cool: as in ALFRED, a goal object in the fridge.
+
+    If the task is to cool it, no goal object starts there.
+    """
     return obj.otype == bare(goal.otype) and obj.otype in PROPERTIES["coolable"] and obj.receptacle.rtype == "Fridge"
 
 
 def _draw_nesting(rng: Uniform, objects: Sequence[PlacedObject]) -> Iterator[Fact]:
-    """Put some objects into a bowl or the like that stands in the same receptacle; they are then in both."""
+    """Put some objects into a bowl or the like in the same receptacle; they are then in both."""
     nested: set[str] = set()
     for outer in objects:
+        # ``rng`` is called last, so that only objects that can hold others use up a draw.
         if outer.otype in INNER_CONTENTS and outer.id not in nested and rng() < NESTED:
             candidates = [
                 obj

@@ -31,10 +31,10 @@ def draw_id(rng: Uniform, type_name: str, used: set[str], near: Point | None = N
     """Draw an unused id and the point that it encodes, and add the id to ``used``."""
     while True:
         point = draw_point(rng) if near is None else draw_point_near(rng, near)
-        thing = object_id(type_name, point)
-        if thing not in used:
-            used.add(thing)
-            return thing, point
+        id = object_id(type_name, point)
+        if id not in used:
+            used.add(id)
+            return id, point
 
 
 def object_id(type_name: str, point: Point) -> str:
@@ -46,8 +46,8 @@ def object_id(type_name: str, point: Point) -> str:
 
 @lru_cache(maxsize=1024)
 def _coordinate(centimetres: int) -> str:
-    metres, rest = divmod(abs(centimetres), 100)
-    return f"_{'minus' if centimetres < 0 else 'plus'}_{metres:02d}_dot_{rest:02d}"
+    metres, hundredths = divmod(abs(centimetres), 100)
+    return f"_{'minus' if centimetres < 0 else 'plus'}_{metres:02d}_dot_{hundredths:02d}"
 
 
 def draw_location(rng: Uniform, used: set[str]) -> str:

@@ -16,7 +16,7 @@ from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 
 MAX_OF_A_TYPE = 3
-"""Number of distractors of one type, as in ALFRED, unless so many are asked for that it takes more."""
+"""Number of distractors of one type, as in ALFRED; more only if the game asks for more distractors than that allows."""
 
 
 class PlacedObject(NamedTuple):
@@ -38,7 +38,7 @@ def choose_receptacles(room: Room, goal: Goal, count: int | None) -> tuple[Recep
     # The task needs a target, and a closed and an open receptacle to start from, so that ``hidden`` can be met.
     needed = [_first(room.default_receptacles, {bare(goal.target)}), _first(sources, OPENABLE), *open_sources[:1]]
     chosen = {receptacle.id for receptacle in needed if receptacle}
-    # Essential receptacles such as the microwave come first in a room, so that they are among those that fill it up.
+    # Essential receptacles such as the microwave come first in a room, so that even the smallest game has them.
     free = (room.size if count is None else count) - len(chosen)
     others = [receptacle.id for receptacle in room.receptacles if receptacle.id not in chosen]
     chosen.update(others[: max(free, 0)])
@@ -111,13 +111,15 @@ def _place_distractors(
         if otype != bare(goal.otype)
     }
     otypes = [otype for otype, fitting in holders.items() if fitting]
+    # Each round of the generator offers every type three times; a game takes a second round only if it needs more.
     shuffled = (otype for _ in range(count) for otype in shuffle(rng, otypes * MAX_OF_A_TYPE))
     for otype in islice(shuffled, count):
         yield otype, _draw_receptacle(rng, holders[otype])
 
 
 def _draw_receptacle(rng: Uniform, receptacles: Sequence[Receptacle]) -> Receptacle:
-    """Draw a type first, so that objects are not nearly all in cabinets only because a room has so many."""
+    """Draw a receptacle type, then a receptacle of it."""
+    # Drawn at once, nearly all objects would be in cabinets, of which a kitchen has most.
     rtypes = list(dict.fromkeys(receptacle.rtype for receptacle in receptacles))
     rtype = pick(rng, rtypes)
     of_type = [receptacle for receptacle in receptacles if receptacle.rtype == rtype]

@@ -1,4 +1,4 @@
-"""Problems: the things, facts, goal and task sentence of a game, as read from a game file in JSON.
+"""Problems: the declarations, facts, goal and task sentence of a game, as read from a game file in JSON.
 
 The PDDL domain and the grammar in a game file (apart from the task sentence) are the same in all official games and
 are built into this engine, so that a file with others is refused. Only the PDDL problem differs from game to game.
@@ -71,7 +71,7 @@ TASK_TYPES = (
 
 
 class GameError(TextCraftGymError, ValueError):
-    """A game that cannot be read or played; the message names the file and what is wrong."""
+    """A game that cannot be read or played; the message names the file and the error."""
 
 
 class Goal(NamedTuple):
@@ -130,18 +130,18 @@ def parse_problem(text: str, task: str) -> Problem:
     """Parse a problem in PDDL.
 
     Raises:
-        GameError: If it is truncated, or contains an unknown sort, predicate, thing or goal.
+        GameError: If it is truncated, or contains an unknown sort, predicate, id or goal.
     """
     sections = {part[0]: part[1:] for part in _parse(text) if isinstance(part, tuple) and part}
     for section in (":objects", ":init", ":goal"):
         if section not in sections:
             raise GameError(f"the problem has no {section}")
-    things = _things(sections[":objects"])
+    declared = _declarations(sections[":objects"])
     facts = sections[":init"]
     for fact in facts:
-        if not fact or PREDICATES.get(fact[0]) != tuple(map(things.get, fact[1:])):
-            raise GameError(_wrong_fact(fact, things))
-    return Problem(things, facts, _goal(sections[":goal"]), task)
+        if not fact or PREDICATES.get(fact[0]) != tuple(map(declared.get, fact[1:])):
+            raise GameError(_wrong_fact(fact, declared))
+    return Problem(declared, facts, _goal(sections[":goal"]), task)
 
 
 def goal_form(goal: Goal) -> str:
@@ -175,7 +175,7 @@ TREATED = {
     "pick_heat_then_place_in_recep": ("heatable", "isHot"),
     "pick_cool_then_place_in_recep": ("coolable", "isCool"),
 }
-"""The predicate that lets an object be treated, and the one that says that it was."""
+"""For each task that treats an object, the predicate of objects that allow it and that of treated ones."""
 
 
 def _parse(text: str) -> tuple[Any, ...]:
@@ -196,43 +196,45 @@ def _parse(text: str) -> tuple[Any, ...]:
     raise GameError("the problem is truncated: a bracket is not closed")
 
 
-def _things(words: Iterable[Any]) -> dict[str, str]:
-    things: dict[str, str] = {}
+def _declarations(forms: Iterable[Any]) -> dict[str, str]:
+    """Return the sort of each id in a typed list of PDDL, ``a b - object c - location``."""
+    declared: dict[str, str] = {}
     unsorted: list[str] = []
-    remaining = iter(words)
-    for word in remaining:
-        if word == "-":
+    remaining = iter(forms)
+    for form in remaining:
+        if form == "-":
             sort = next(remaining, None)
             if sort not in SORTS:
                 raise GameError(f"expected one of the sorts {', '.join(SORTS)}, got {sort!r}")
-            things.update(dict.fromkeys(unsorted, str(sort)))
+            declared.update(dict.fromkeys(unsorted, str(sort)))
             unsorted = []
-        elif isinstance(word, str):
-            unsorted.append(word)
+        elif isinstance(form, str):
+            unsorted.append(form)
         else:
-            raise GameError(f"expected a thing and its sort, got {_written(word)}")
+            raise GameError(f"expected an id and its sort, got {_written(form)}")
     if unsorted:
         raise GameError(f"{unsorted[0]} has no sort")
-    return things
+    return declared
 
 
-def _wrong_fact(form: Any, things: dict[str, str]) -> str:
-    """Return the error message for a form that is not a fact about declared things."""
-    if not isinstance(form, tuple) or not form or not all(isinstance(word, str) for word in form):
+def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
+    """Return the error message for a form that is not a fact about declared ids."""
+    if not isinstance(form, tuple) or not form or not all(isinstance(part, str) for part in form):
         return f"expected a fact, got {_written(form)}"
     predicate, *ids = form
     sorts = PREDICATES.get(predicate)
     if sorts is None:
         return f"unknown predicate {predicate}"
     if len(ids) != len(sorts):
-        return f"expected {len(sorts)} things in {_written(form)}"
-    thing, sort = next((thing, sort) for thing, sort in zip(ids, sorts, strict=True) if things.get(thing) != sort)
-    return f"{thing} in {_written(form)} is {things.get(thing, 'not declared')}, expected {sort}"
+        return f"expected {len(sorts)} arguments in {_written(form)}"
+    id, sort = next((id, sort) for id, sort in zip(ids, sorts, strict=True) if declared.get(id) != sort)
+    return f"{id} in {_written(form)} is {declared.get(id, 'not declared')}, expected {sort}"
 
 
 def _goal(forms: Sequence[Any]) -> Goal:
     written = _written(forms[0]) if len(forms) == 1 else ""
     types = re.findall(r"\((?:object|receptacle)Type \S+ (\w+)\)", written)
+    # The goals have one fixed form for each task type: write each candidate and compare, rather than parse it.
     for task_type in TASK_TYPES:
         for otype, target in product(types, repeat=2):
             if goal_form(Goal(task_type, otype, target)) == written:

@@ -1,4 +1,4 @@
-"""Why a command did nothing, as a short code; the observation says ``Nothing happens.`` whatever the reason.
+"""Short codes for the reason why a command did nothing; the observation is always ``Nothing happens.``.
 
 The codes cover those of AutoPlan's table 6 (Ouyang and Li 2023) and everything else that can go wrong.
 """
@@ -62,6 +62,7 @@ def _unknown_name(game: Game, arguments: dict[str, str]) -> str | None:
     names = {*game.receptacles, *game.objects}
     for role, name in arguments.items():
         if role != "verb" and name not in names:
+            # A name without its number, such as ``fridge``, is a different mistake from an unknown one.
             kinds = {known.rpartition(" ")[0] for known in names}
             return "missing_index" if name in kinds else "no_such_thing"
     return None
@@ -79,6 +80,7 @@ def _why(game: Game, state: State, form: str, arguments: dict[str, str]) -> str:
         return "already_there"
     if state.location == NOWHERE or game.location_of[receptacle] != state.location:
         return "wrong_location"
+    # From here on the agent is at the receptacle.
     if form == "open":
         return _why_not_open(game, arguments["verb"], receptacle)
     if form == "take":

@@ -113,11 +113,11 @@ def _place_receptacles(rng: Uniform, rtypes: Sequence[str]) -> tuple[Receptacle,
     locations: set[str] = set()
     last_location: dict[str, str] = {}
     for rtype in rtypes:
-        thing, centre = draw_id(rng, rtype, ids)
+        id, centre = draw_id(rng, rtype, ids)
         shared = last_location.get(rtype) if rtype in OPENABLE and rng() < SHARED_LOCATION else None
         location = shared or draw_location(rng, locations)
         last_location[rtype] = location
-        receptacles.append(Receptacle(thing, rtype, location, centre))
+        receptacles.append(Receptacle(id, rtype, location, centre))
     return tuple(receptacles)
 
 
@@ -126,10 +126,10 @@ def _draw_fixtures(rng: Uniform, kind: RoomKind, receptacles: Sequence[Receptacl
     ids: set[str] = set()
     fixtures: list[Fixture] = []
     for otype in kind.fixtures:
-        if otype == "Sink":  # stands where its basin is
+        if otype == "Sink":  # a sink is where its basin is
             basin = next(receptacle for receptacle in receptacles if receptacle.rtype == "SinkBasin")
             fixtures.append(Fixture(object_id("Sink", basin.centre), otype, basin.location))
         else:
-            thing, _ = draw_id(rng, otype, ids)
-            fixtures.append(Fixture(thing, otype, draw_location(rng, locations)))
+            id, _ = draw_id(rng, otype, ids)
+            fixtures.append(Fixture(id, otype, draw_location(rng, locations)))
     return tuple(fixtures)

@@ -39,7 +39,7 @@ class Move(NamedTuple):
         answer: The answer.
         content: The state of the place afterwards; None if it does not change.
         held: The held object afterwards.
-        thing: The object whose flags it changes, or ``NOTHING``.
+        thing: Index of the object whose flags it changes, or ``NOTHING``.
         sets, clears: Flags that it sets and clears.
     """
 
@@ -96,8 +96,9 @@ def _moved(game: Game, state: State, move: Move) -> State:
 
 
 def moves(game: Game, state: State) -> Moves:
-    """Return what can be done at the agent's location with the held object."""
+    """Return the effects of all commands at the agent's location, given the held object."""
     place = state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
+    # Cached on the place: a walk through a household comes back to the same few pairs of place and held object.
     known = place.moves.get(state.held)
     if known is None:
         known = place.moves[state.held] = _compute_moves(game, place, state.held)
@@ -126,6 +127,7 @@ def is_won(game: Game, state: State) -> bool:
     if game.goal.task_type == "look_at_obj_in_light":
         return state.held in game.wanted and _is_by_a_lit_lamp(game, state)
     needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
+    # Both objects must be in the same receptacle.
     for location, position in game.targets:
         inside = state.places[location].content.contents[position]
         done = [obj for obj in inside if obj in game.wanted and state.flags[obj] & game.required == game.required]
@@ -224,48 +226,52 @@ def _open_or_close(game: Game, place: Place, held: int, position: int) -> tuple[
 
 
 def _moves_of_contents(game: Game, place: Place, held: int, position: int) -> Iterator[tuple[str, Move]]:
-    """Yield what can be done with the objects in a receptacle."""
+    """Yield the commands that act on the objects in a receptacle."""
     receptacle = game.here[place.location][position]
     name, content = game.receptacles[receptacle], place.content
     is_accessible = content.opened[position] or receptacle not in game.openable
     for obj in content.contents[position]:
-        thing = game.objects[obj]
+        obj_name = game.objects[obj]
         if is_accessible and held == NOTHING and obj in game.pickupable:
-            answer = f"You pick up the {thing} from the {name}."
-            yield f"take {thing} from {name}", Move(answer, _taken(content, position, receptacle, obj), obj)
+            answer = f"You pick up the {obj_name} from the {name}."
+            yield f"take {obj_name} from {name}", Move(answer, _taken(content, position, receptacle, obj), obj)
+        # As in the official domain, a lamp can be turned on even if its receptacle is closed.
         if obj in game.toggleable:
-            yield f"use {thing}", Move(f"You turn on the {thing}.", None, held, obj, TOGGLED)
+            yield f"use {obj_name}", Move(f"You turn on the {obj_name}.", None, held, obj, TOGGLED)
 
 
 def _moves_of_held(game: Game, place: Place, held: int, position: int) -> Iterator[tuple[str, Move]]:
-    """Yield what can be done with the held object at a receptacle."""
+    """Yield the commands that act on the held object at a receptacle."""
     receptacle = game.here[place.location][position]
-    thing, name, rtype = game.objects[held], game.receptacles[receptacle], game.receptacle_type[receptacle]
+    obj_name, name, rtype = game.objects[held], game.receptacles[receptacle], game.receptacle_type[receptacle]
     is_accessible = place.content.opened[position] or receptacle not in game.openable
     if is_accessible and (rtype, game.object_type[held]) in game.fits:
         content = _put(place.content, position, receptacle, held)
-        yield game.put.format(o=thing, r=name), Move(game.put_answer.format(o=thing, r=name), content, NOTHING)
+        answer = game.put_answer.format(o=obj_name, r=name)
+        yield game.put.format(o=obj_name, r=name), Move(answer, content, NOTHING)
     if rtype in SINKS and held in game.cleanable:
-        yield f"clean {thing} with {name}", Move(f"You clean the {thing} using the {name}.", None, held, held, CLEAN)
+        answer = f"You clean the {obj_name} using the {name}."
+        yield f"clean {obj_name} with {name}", Move(answer, None, held, held, CLEAN)
     if rtype == "MicrowaveType" and held in game.heatable:
-        answer = f"You heat the {thing} using the {name}."
-        yield f"heat {thing} with {name}", Move(answer, None, held, held, HOT, COOL)
+        answer = f"You heat the {obj_name} using the {name}."
+        yield f"heat {obj_name} with {name}", Move(answer, None, held, held, HOT, COOL)
     if rtype == "FridgeType" and held in game.coolable:
-        answer = f"You cool the {thing} using the {name}."
-        yield f"cool {thing} with {name}", Move(answer, None, held, held, COOL, HOT)
+        answer = f"You cool the {obj_name} using the {name}."
+        yield f"cool {obj_name} with {name}", Move(answer, None, held, held, COOL, HOT)
 
 
 def _slicing(game: Game, place: Place, held: int) -> Iterator[tuple[str, Move]]:
-    """Yield what the held knife can slice."""
+    """Yield the commands that slice objects with the held knife."""
     knife = game.objects[held]
     for obj in place.content.lying:
         if obj in game.sliceable:
-            thing = game.objects[obj]
-            answer = f"You sliced the {thing} with the {knife}."
-            yield f"slice {thing} with {knife}", Move(answer, None, held, obj, SLICED)
+            obj_name = game.objects[obj]
+            answer = f"You sliced the {obj_name} with the {knife}."
+            yield f"slice {obj_name} with {knife}", Move(answer, None, held, obj, SLICED)
 
 
 def _taken(content: Content, position: int, receptacle: int, obj: int) -> Content:
+    # The object leaves the receptacle and the location; ``taken`` records where it came from (see ``look``).
     remaining = tuple(other for other in content.contents[position] if other != obj)
     return Content(
         content.opened,

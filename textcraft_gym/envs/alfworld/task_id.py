@@ -1,4 +1,4 @@
-"""Ids of generated tasks, in ALFWorld's form, and the settings that they stand for.
+"""Ids of generated tasks, in ALFWorld's form, and the settings that they encode.
 
 ``pick_heat_then_place_in_recep-Egg-None-Fridge-12/trial_00042`` gives the task type, the object, the target, the floor
 plan and the trial. A difficulty other than the default is appended,
@@ -32,8 +32,8 @@ class Difficulty(NamedTuple):
     """How hard a game is to search.
 
     Attributes:
-        receptacles: Uniform of receptacles, 8 to 60; None for the default size of the room.
-        distractors: Uniform of objects that the task does not need, 0 to 100; None for about as many as in ALFRED.
+        receptacles: Number of receptacles, 8 to 60; None for the default size of the room.
+        distractors: Number of objects that the task does not need, 0 to 100; None for about ALFRED's number.
         hidden: Chance in per cent that a goal object starts in a closed receptacle, 0 to 100; objects that fit into
             no closed receptacle start in an open one all the same.
     """
@@ -73,6 +73,7 @@ def parse_id(task_id: str) -> TaskSpec:
     difficulty = Difficulty()._replace(**{name: int(match[name]) for name in Difficulty._fields if match[name]})
     spec = TaskSpec(goal, int(match["plan"]), int(match["trial"]), difficulty)
     check_difficulty(difficulty)
+    # The id must name a goal that its room offers, and spell it in the only canonical way.
     if match["target"] not in dict(goal_options(goal.task_type, spec.plan)).get(match["otype"], ()):
         raise GameError(f"{task_id}: there is no such task on floor plan {spec.plan}")
     if spec.id != task_id:

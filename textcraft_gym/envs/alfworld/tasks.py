@@ -66,7 +66,7 @@ class Task:
         return "\n".join(map(" ".join, [problem.goal, *sorted(set(problem.facts))]))
 
     def game(self, dialect: Dialect) -> Game:
-        """Return the game ready to play; everyone who plays it shares one object.
+        """Return the game ready to play; all environments that play it share one object.
 
         Raises:
             GameError: If it cannot be read, is won at the start, or cannot be won.
@@ -75,7 +75,7 @@ class Task:
 
 
 class _Split(NamedTuple):
-    """Tasks of a split, found once and shared by all who play it; ``skipped`` holds messages on unplayable games."""
+    """Tasks of a split, loaded once and shared by all environments; ``skipped`` has messages on unplayable games."""
 
     tasks: tuple[Task, ...]
     by_id: dict[str, Task]
@@ -105,12 +105,12 @@ class Games:
         self.difficulty = difficulty
         if self.generated:
             check_difficulty(difficulty)
-            found = _generated(split, difficulty)
+            loaded = _generated(split, difficulty)
         elif difficulty != Difficulty():
             raise GameError(f"receptacles, distractors and hidden need games='generated', got games={str(source)!r}")
         else:
-            found = _in_folder(data_folder(source), split)
-        self.tasks, self._by_id, self.skipped = found
+            loaded = _in_folder(data_folder(source), split)
+        self.tasks, self._by_id, self.skipped = loaded
 
     def find(self, task_id: str) -> Task:
         """Return a task by its id; a generated one may be of any split.
@@ -212,12 +212,13 @@ def _folder_parts(folder: Path, split: str) -> list[str]:
     return parts
 
 
+# Beside the cache, so that a game that fell out of it while still in play is not built a second time.
 _in_play: WeakValueDictionary[tuple[Path | str, Dialect], Game] = WeakValueDictionary()
 
 
 @lru_cache(maxsize=64)
 def _load(source: Path | str, dialect: Dialect) -> Game:
-    """Return a game, from the cache or from someone who still plays it if possible."""
+    """Return a game from the cache, or the object of an environment that still plays it, if there is one."""
     game = _in_play.get((source, dialect))
     if game is None:
         game = _in_play[source, dialect] = _playable(source, dialect)

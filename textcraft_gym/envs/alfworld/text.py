@@ -41,9 +41,9 @@ def opening(body: str, task: str) -> str:
     return f"{WELCOME}\n\n{body}\n\nYour task is to: {task}"
 
 
-def listing(things: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
     """Return ``a bed 1, a desk 1, and a drawer 3``, or ``nothing``."""
-    return _joined([f"a {thing}" for thing in things])
+    return _joined([f"a {name}" for name in names])
 
 
 def around(receptacles: Sequence[str]) -> str:

@@ -21,9 +21,9 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     goal = task.game("move").goal
     written: list[str] = []
     subgoal = ""
-    for turn, action in enumerate(plan):
-        next_subgoal = _subgoal(plan[turn:])
-        has_taken = any(earlier.startswith(_TAKE) for earlier in plan[:turn])
+    for index, action in enumerate(plan):
+        next_subgoal = _subgoal(plan[index:])
+        has_taken = any(earlier.startswith(_TAKE) for earlier in plan[:index])
         written.append(_thought(goal, action, next_subgoal, has_taken) if next_subgoal != subgoal else "")
         subgoal = "" if action == next_subgoal else next_subgoal
     written[0] = f"{_overview(goal)} {written[0]}"
@@ -31,7 +31,7 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
 
 
 def _subgoal(plan: Sequence[str]) -> str:
-    """Return the first action that does more than reach something."""
+    """Return the first action other than ``go to`` and ``open``."""
     return next((action for action in plan if not action.startswith((_GO, _OPEN))), plan[-1])
 
 
@@ -56,13 +56,13 @@ def _thought(goal: Goal, action: str, subgoal: str, has_taken: bool) -> str:
 
 
 def _overview(goal: Goal) -> str:
-    thing, target = _lowered(goal.otype), _lowered(goal.target)
+    otype, target = _lowered(goal.otype), _lowered(goal.target)
     if goal.task_type == "look_at_obj_in_light":
-        return f"I must find {_a(thing)}, take it, and turn on {_a(target)}."
+        return f"I must find {_a(otype)}, take it, and turn on {_a(target)}."
     if goal.task_type == "pick_two_obj_and_place":
-        return f"I must find two things of the kind {thing} and put one after the other in or on {_a(target)}."
+        return f"I must find two things of the kind {otype} and put one after the other in or on {_a(target)}."
     treated = f"{_VERBS[goal.task_type]}, " if goal.task_type in _VERBS else ""
-    return f"I must find {_a(thing)}, take it, {treated}and put it in or on {_a(target)}."
+    return f"I must find {_a(otype)}, take it, {treated}and put it in or on {_a(target)}."
 
 
 def _lowered(type_name: str) -> str:
@@ -75,5 +75,5 @@ def _kind(name: str) -> str:
     return name.rpartition(" ")[0]
 
 
-def _a(word: str) -> str:
-    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

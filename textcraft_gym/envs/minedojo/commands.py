@@ -1,7 +1,7 @@
-"""The actions of MineDojo's simulator, as its space declares them: eight numbers.
+"""The actions of MineDojo's simulator, as its action space declares them: eight integers.
 
 They are forward and back, left and right, jump, sneak and sprint; the pitch and the yaw of the camera, 12 for no turn;
-what to do (``FUNCTIONS``); what to make; and a place in the inventory.
+the function (``FUNCTIONS``); the item to make; and an inventory slot.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _AHEAD = 12
 
 
 def command(function: str = "no_op", *, makes: int = 0, place: int = 0) -> Command:
-    """Return the action that stands still and does one thing."""
+    """Return the action that calls one function without moving; ``place`` is an inventory slot."""
     return np.array([0, 0, 0, _AHEAD, _AHEAD, FUNCTIONS.index(function), makes, place], dtype=np.int64)
 
 
 def held(observation: Any) -> dict[str, int]:
-    """Return what an observation says is held, by the ids of Minecraft 1.11."""
+    """Return the inventory in an observation, by the ids of Minecraft 1.11."""
     inventory: dict[str, int] = {}
     for name, quantity in zip(observation["inventory"]["name"], observation["inventory"]["quantity"], strict=True):
         if name != "air":
@@ -34,18 +34,18 @@ def held(observation: Any) -> dict[str, int]:
 
 
 def place_of(observation: Any, item: str) -> int | None:
-    """Return the first place in the inventory that holds an item."""
+    """Return the first inventory slot that holds an item; None if none does."""
     names = [_id(name) for name in observation["inventory"]["name"]]
     return names.index(item) if item in names else None
 
 
 def worn(observation: Any) -> set[str]:
-    """Return what an observation says is in hand or worn."""
+    """Return the items that are in hand or worn, by an observation."""
     return {_id(name) for name in observation["equipment"]["name"]}
 
 
 def is_near(observation: Any, station: str) -> bool:
-    """Return whether a ``table`` or a ``furnace`` stands near."""
+    """Return whether a ``table`` or a ``furnace`` is near."""
     return bool(observation["nearby_tools"][station])
 
 

@@ -68,19 +68,20 @@ class MineDojoEnv(TextEnv):
 
     It needs MineDojo itself, Java 8 and a display or a virtual one; none of that comes with this package, and this
     environment has not been played on the real simulator: its tests use a stand-in that was written from the spaces
-    that MineDojo 0.1 declares. What it sends and reads is in ``commands.py``.
+    that MineDojo 0.1 declares. The actions that it sends and the fields that it reads are in ``commands.py``.
 
     **Actions** (as in ``MineTechTree-v0``; names are those of Minecraft 1.16, and every wood is one wood):
 
-    - ``craft {n} {item}``, ``smelt {n} {item}``: done by the simulator's own command, again and again until there are
-      so many more. A table or furnace that is held is placed first where none is near. What is said after ``using`` is
-      not read: the simulator takes what it finds.
-    - ``mine {n} {item}``, ``hunt {n} {item}``: handed to the skill policy until there are so many more, it gives up, or
+    - ``craft {n} {item}``, ``smelt {n} {item}``: done by the simulator's own command, repeated until there are ``n``
+      more. A held table or furnace is placed first if none is near. Ingredients after ``using`` are ignored: the
+      simulator chooses them.
+    - ``mine {n} {item}``, ``hunt {n} {item}``: left to the skill policy until there are ``n`` more, it gives up, or
       it has used its ticks.
     - ``equip {item}``, ``place {item}``: done by the simulator's command.
     - ``inventory``, ``look``.
 
-    **Observation**: text, with the answers of ``MineTechTree-v0``; what the simulator sees is in ``observation``.
+    **Observation**: text, with the answers of ``MineTechTree-v0``; the simulator's observation is the attribute
+    ``observation``.
 
     **Reward**: 1 for obtaining the goal, else 0.
 
@@ -88,7 +89,7 @@ class MineDojoEnv(TextEnv):
     ``rules="vanilla"``), truncates when the ticks of the task are spent or the simulator ends. A step after that raises
     ``gymnasium.error.ResetNeeded``. A tick is one step of the simulator. Registered with a limit of 200 actions.
 
-    **Info**: ``task``, ``task_id`` (MineDojo's, ``open-ended`` for what is no task of it), ``won``, ``ticks``,
+    **Info**: ``task``, ``task_id`` (MineDojo's, ``open-ended`` for goals without a task there), ``won``, ``ticks``,
     ``ticks_left``; after an action that did nothing ``invalid_reason``, one of ``REASONS``.
 
     **Reset options**: ``{"task": "diamond"}``, or several, as in ``MineTechTree-v0``.
@@ -96,15 +97,15 @@ class MineDojoEnv(TextEnv):
     Args:
         split: As in ``MineTechTree-v0``.
         rules: As in ``MineTechTree-v0``.
-        skills: The skill policy that mines and hunts; without one these actions fail and say so.
-        skill_ticks: The most ticks that it has for one action.
+        skills: The skill policy that mines and hunts; without one these actions fail with an explanation.
+        skill_ticks: Maximum number of ticks that it has for one action.
         simulator: Makes the simulator, by default ``minedojo.make``.
-        image_size: Height and width of what the simulator draws.
+        image_size: Height and width of the simulator's images.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        MineDojoMissing: If MineDojo is not installed, or cannot be imported; the message says what to install.
-        UnknownName: For a split, task or kind of rules that does not exist; it lists what does.
+        MineDojoMissing: If MineDojo is not installed, or cannot be imported; the message says how to install it.
+        UnknownName: For a split, task or kind of rules that does not exist; the message lists those that do.
 
     **Ids**: ``MineDojo-v0``.
 
@@ -149,13 +150,13 @@ class MineDojoEnv(TextEnv):
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of what MineDojo's files say about its tasks and items."""
+        """A SHA-256 of MineDojo's task specifications and item lists."""
         known = sorted(read_specifications().items()), self._abilities
         return hashlib.sha256(repr(known).encode()).hexdigest()
 
     @property
     def vocabulary(self) -> str:
-        """A text with every word in it that the game says of its own accord."""
+        """A text with every word that the game writes, apart from words echoed from an action."""
         return f"{vocabulary()}\n{_OWN_WORDS}"
 
     def explain(self, action: str, reason: str) -> str:
@@ -199,9 +200,9 @@ class MineDojoEnv(TextEnv):
     def _settings(self) -> Settings:
         raise self.unsupported("snapshot", "its simulator cannot go back")
 
-    def _answer(self, said: str) -> tuple[str, str]:
-        """Return the answer to an action, and why nothing happened, or an empty string."""
-        action = parse(said)
+    def _answer(self, line: str) -> tuple[str, str]:
+        """Return the answer to an action, and the code of the reason why nothing happened, empty if something did."""
+        action = parse(line)
         if isinstance(action, Make):
             return self._made(action)
         if isinstance(action, Gather):
@@ -212,14 +213,14 @@ class MineDojoEnv(TextEnv):
             return self._look(), ""
         if isinstance(action, CheckInventory):
             return _inventory(held(self.observation)), ""
-        if said.strip().startswith("place "):
-            return self._put("place", said.strip().removeprefix("place "))
-        return text.unknown(said), UNKNOWN_ACTION
+        if line.strip().startswith("place "):
+            return self._put("place", line.strip().removeprefix("place "))
+        return text.unknown(line), UNKNOWN_ACTION
 
     def _made(self, action: Make) -> tuple[str, str]:
         item, refused = old_name(action.item.replace(" ", "_")), text.could_not(action.verb, action.item)
-        number = self._abilities.number(item)
-        if number is None:
+        recipe = self._abilities.number(item)
+        if recipe is None:
             return f"{refused}: MineDojo does not make it", UNKNOWN_ITEM
         is_smelted = item in self._abilities.in_furnace
         station = "furnace" if is_smelted else "crafting_table" if item in self._abilities.at_table else ""
@@ -227,8 +228,8 @@ class MineDojoEnv(TextEnv):
             return f"{refused}: requires {station.replace('_', ' ')}", _STATIONS[station][1]
         before = self._count(item)
         while (now := self._count(item)) < before + action.amount and not self._is_over():
-            self._send(command("craft", makes=number))
-            if self._count(item) <= now:
+            self._send(command("craft", makes=recipe))
+            if self._count(item) <= now:  # the simulator reports no failure
                 return f"{refused}: ingredients or fuel are missing", NOT_ENOUGH
         return text.done(action.verb, {action.item: self._count(item) - before}), ""
 
@@ -246,19 +247,19 @@ class MineDojoEnv(TextEnv):
         return text.done(action.verb, {action.item: self._count(item) - before}), ""
 
     def _put(self, verb: str, name: str) -> tuple[str, str]:
-        place = place_of(self.observation, old_name(name.replace(" ", "_")))
-        if place is None:
+        slot = place_of(self.observation, old_name(name.replace(" ", "_")))
+        if slot is None:
             return f"{text.could_not(verb, name)}: requires 1 {name[: text.ECHO_LENGTH]}", NOT_ENOUGH
-        self._send(command(verb, place=place))
+        self._send(command(verb, place=slot))
         return (text.equipped(name) if verb == "equip" else f"Placed {name}"), ""
 
     def _stands(self, station: str) -> bool:
         """Return whether a station is near, after placing one that is held."""
         near, _ = _STATIONS[station]
         if not is_near(self.observation, near):
-            place = place_of(self.observation, station)
-            if place is not None:
-                self._send(command("place", place=place))
+            slot = place_of(self.observation, station)
+            if slot is not None:
+                self._send(command("place", place=slot))
         return is_near(self.observation, near)
 
     def _send(self, action: Command) -> None:
@@ -295,7 +296,7 @@ class MineDojoEnv(TextEnv):
 
 
 def _id_of(task: Task) -> str:
-    """Of several goals, or one that MineDojo has no task for, it plays the open-ended one."""
+    """Return MineDojo's task id; the open-ended task for several goals, or one without a task there."""
     ids = [task_id(aim.item) for aim in task.aims]
     return ids[0] if len(ids) == 1 and ids[0] in read_specifications() else OPEN_ENDED
 

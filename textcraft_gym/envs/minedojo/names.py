@@ -1,7 +1,7 @@
 """MineDojo's names of items: it plays Minecraft 1.11, whose ids differ from those of 1.16.
 
-Between the two lies "The Flattening" of Minecraft 1.13, which gave each variant of a block an id of its own. So the way
-back is many to one: every wood's planks are ``planks``.
+Between the two is "The Flattening" of Minecraft 1.13, which gave each variant of a block its own id. So several new
+names have one old name: every wood's planks are ``planks``.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ _RENAMED = {
 _MATERIALS = ("wooden", "stone", "iron", "golden", "diamond", "leather")
 _EQUIPMENT = ("pickaxe", "axe", "hoe", "sword", "shovel", "boots", "chestplate", "helmet", "leggings")
 
+# The inverse; of several names in _RENAMED the first wins, since the mapping is built from the reversed items.
 _NEW = {old: f"oak_{kind}" for kind, old in _OF_WOOD.items()} | {
     old: new for new, old in reversed(_RENAMED.items()) if new != "charcoal"
 }
 
 
 def old_name(item: str) -> str:
-    """Return what Minecraft 1.11 calls an item of 1.16, with or without its namespace: ``wooden_door``."""
+    """Return the name in Minecraft 1.11 of an item of 1.16, given with or without its namespace: ``wooden_door``."""
     name = item.removeprefix(DEFAULT_NAMESPACE)
     if name in _RENAMED:
         return _RENAMED[name]
@@ -58,12 +59,12 @@ def old_name(item: str) -> str:
 
 
 def new_name(item: str) -> str:
-    """Return what Minecraft 1.16 calls an item of 1.11: of several, oak, white, or what the paper's tasks ask for."""
+    """Return the name in Minecraft 1.16 of an item of 1.11: of several, oak, white, or that of the paper's tasks."""
     return _NEW.get(item, item)
 
 
 def task_id(item: str) -> str:
-    """Return the id that MineDojo's task of obtaining an item has; not for every item there is such a task."""
+    """Return the id of MineDojo's task of obtaining an item, if it has one; it does not have one for every item."""
     name = old_name(item)
     material, _, kind = name.partition("_")
     if material in _MATERIALS and kind in _EQUIPMENT:

@@ -21,7 +21,7 @@ HOW_TO_INSTALL = "pip install --no-deps minedojo && pip install 'textcraft-gym[m
 
 
 class MineDojoMissing(TextCraftGymError, ImportError):
-    """MineDojo, or what it takes to read or run it, is not installed; the message says how to install it."""
+    """MineDojo, or a package needed to read or run it, is not installed; the message says how to install it."""
 
 
 class Specification(NamedTuple):
@@ -52,7 +52,7 @@ class Abilities(NamedTuple):
     in_furnace: tuple[str, ...]
 
     def number(self, item: str) -> int | None:
-        """Return the number under which an item is made, None for what is not."""
+        """Return the number that makes an item in an action; None if the simulator cannot make it."""
         everything = self.by_hand + self.at_table + self.in_furnace
         return everything.index(item) if item in everything else None
 
@@ -79,7 +79,7 @@ def read_specifications() -> dict[str, Specification]:
 
 
 def specification(item: str) -> Specification | None:
-    """Return how MineDojo describes the task of obtaining an item; None if it has no such task.
+    """Return MineDojo's description of the task of obtaining an item; None if it has no such task.
 
     Raises:
         MineDojoMissing: If it, or PyYAML, is not installed.
@@ -88,10 +88,10 @@ def specification(item: str) -> Specification | None:
 
 
 def read_abilities() -> Abilities:
-    """Return what the simulator can be asked to make, worked out from its recipes as it does so itself.
+    """Return the items that the simulator can make, derived from its recipes in the same way as by the simulator.
 
-    An item counts as crafted by hand if each of its recipes fits a square of two by two. Recipes that take what they
-    make are left out, and so are the items that would stand in two lists or cannot be made on purpose.
+    An item counts as crafted by hand if each of its recipes fits a square of two by two. Recipes that need their own
+    output are left out, and so are items that would be in two lists or that the simulator leaves out.
 
     Raises:
         MineDojoMissing: If it is not installed.
@@ -124,6 +124,7 @@ _HAND_SIZES = frozenset({0, 1, 2, 4})
 def _read_abilities(file: Path) -> Abilities:
     with file.open(encoding="utf-8") as stream:
         constants = json.load(stream)
+    # Sorted, since the simulator numbers its items in this order.
     crafted = _recipe_sizes(constants["craftingRecipes"])
     smelted = _recipe_sizes(constants["smeltingRecipes"])
     items = sorted(item["type"] for item in constants["items"])

@@ -12,7 +12,7 @@ _PREPOSITION = {"mine": "with", "hunt": "", "craft": "using", "smelt": "using"}
 
 
 class Gather(NamedTuple):
-    """Mine or hunt ``amount`` of an item, with a tool or, where none is named, with the best that is held."""
+    """Mine or hunt ``amount`` of an item, with the named tool; with an empty name, the best that is held."""
 
     verb: str
     item: str
@@ -21,7 +21,7 @@ class Gather(NamedTuple):
 
 
 class Make(NamedTuple):
-    """Craft or smelt ``amount`` of an item from counted ingredients, None where none are said."""
+    """Craft or smelt ``amount`` of an item from counted ingredients; None if none are named."""
 
     verb: str
     item: str
@@ -40,19 +40,19 @@ class Look(NamedTuple):
 
 
 class CheckInventory(NamedTuple):
-    """Look at what is held."""
+    """Look at the inventory."""
 
 
 class WrongItem(NamedTuple):
     """An ingredient that is not a count and a name."""
 
-    said: str
+    typed: str
 
 
 class Unknown(NamedTuple):
     """Anything else."""
 
-    said: str
+    typed: str
 
 
 Action: TypeAlias = "Gather | Make | Equip | Look | CheckInventory | WrongItem | Unknown"
@@ -60,23 +60,23 @@ Action: TypeAlias = "Gather | Make | Equip | Look | CheckInventory | WrongItem |
 
 def parse(action: str) -> Action:
     """Read one action. Any string will do."""
-    said = action.strip()
-    verb, _, rest = said.partition(" ")
-    if said in ("inventory", "look"):
-        return Look() if said == "look" else CheckInventory()
-    if "\n" in said or not rest:
-        return Unknown(said)
+    line = action.strip()
+    verb, _, rest = line.partition(" ")
+    if line in ("inventory", "look"):
+        return Look() if line == "look" else CheckInventory()
+    if "\n" in line or not rest:
+        return Unknown(line)
     if verb == "equip":
         return Equip(_name(rest))
     if verb not in _PREPOSITION:
-        return Unknown(said)
+        return Unknown(line)
     wanted, preposition, by = rest, "", ""
     if _PREPOSITION[verb]:
         wanted, preposition, by = rest.partition(f" {_PREPOSITION[verb]} ")
     counted = _COUNTED.fullmatch(wanted)
     count = _count(counted[1]) if counted else 0
     if not counted or not count:
-        return Unknown(said)
+        return Unknown(line)
     if verb in ("mine", "hunt"):
         return Gather(verb, _name(counted[2]), count, _name(by))
     return _make(verb, _name(counted[2]), count, by) if preposition else Make(verb, _name(counted[2]), count)
@@ -93,12 +93,13 @@ def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
     return Make(verb, item, count, tuple(using))
 
 
-def _name(said: str) -> str:
-    """An id is as good as a name: ``minecraft:oak_log`` is ``oak log``."""
-    return said.strip().removeprefix("minecraft:").replace("_", " ")
+def _name(typed: str) -> str:
+    """Return the player's name of an item that is given by name or id: ``oak log`` for ``minecraft:oak_log``."""
+    return typed.strip().removeprefix("minecraft:").replace("_", " ")
 
 
 def _count(digits: str) -> int:
-    """Return the number, or 0 if it is not in 1..999999; thousands of digits cost nothing."""
+    """Return the number, or 0 if it is not in 1..999999."""
+    # Check the length first: int() of thousands of digits is slow or raises.
     digits = digits.lstrip("0")
     return int(digits) if len(digits) <= len(str(MAX_COUNT)) and digits else 0

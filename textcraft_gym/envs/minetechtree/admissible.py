@@ -1,4 +1,4 @@
-"""The commands worth offering: made from what is in sight and what is held, never from the expert."""
+"""The admissible commands, made from the sources in sight and the inventory, never from the expert's plan."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from textcraft_gym.envs.minetechtree.techtree import Technique, tech_tree
 
 
 def admissible_commands(game: Game, state: State) -> list[str]:
-    """Return what would work now, one of each; a craft with a tag once for each held item that fills its slot alone."""
-    found = chain(_gathers(game, state), _crafts(state.inventory), _smelts(state.inventory), _equips(state))
-    return ["look", "inventory", *dict.fromkeys(found)]
+    """Return the commands that would work now, for one item each.
+
+    A craft with a tag is listed once for each held item that fills its slot alone.
+    """
+    commands = chain(_gathers(game, state), _crafts(state.inventory), _smelts(state.inventory), _equips(state))
+    return ["look", "inventory", *dict.fromkeys(commands)]
 
 
 def _gathers(game: Game, state: State) -> Iterator[str]:
@@ -29,19 +32,20 @@ def _gathers(game: Game, state: State) -> Iterator[str]:
 
 def _crafts(inventory: Inventory) -> Iterator[str]:
     crafts, users = _index()
-    for number in sorted({number for item in inventory for number in users.get(item, ())}):
-        if not crafts[number].at_table or TABLE in inventory:
-            yield from _offers(crafts[number], inventory)
+    # Only crafts whose first slot can be filled are looked at, a few of hundreds.
+    for index in sorted({index for item in inventory for index in users.get(item, ())}):
+        if not crafts[index].at_table or TABLE in inventory:
+            yield from _offers(crafts[index], inventory)
 
 
 @cache
 def _index() -> tuple[tuple[Technique, ...], dict[str, tuple[int, ...]]]:
-    """Return all crafts, and for each item the numbers of those whose first slot it may go into."""
+    """Return all crafts, and for each item the indices of those whose first slot it fills."""
     crafts = tuple(chain.from_iterable(tech_tree().crafts.values()))
     users: dict[str, tuple[int, ...]] = {}
-    for number, craft in enumerate(crafts):
+    for index, craft in enumerate(crafts):
         for item in craft.slots[0].members:
-            users[item] = (*users.get(item, ()), number)
+            users[item] = (*users.get(item, ()), index)
     return crafts, users
 
 
@@ -52,7 +56,7 @@ def _offers(technique: Technique, inventory: Inventory) -> Iterator[str]:
         if not choices[-1]:
             return
     for using in product(*choices):
-        if len(dict(using)) == len(using):
+        if len(dict(using)) == len(using):  # one item in two slots might not suffice for both
             yield text.make("craft", technique.item, technique.makes, using)
 
 
@@ -65,7 +69,9 @@ def _smelts(inventory: Inventory) -> Iterator[str]:
         for technique in techniques:
             for item in technique.slots[0].members:
                 for fuel, amount in fuels:
-                    if item in inventory and inventory[fuel] >= amount + (fuel == item):
+                    # Charcoal smelts from logs, which burn as well: one more is needed if fuel and item are the same.
+                    enough = amount + 1 if fuel == item else amount
+                    if item in inventory and inventory[fuel] >= enough:
                         yield text.make("smelt", technique.item, 1, ((item, 1), (fuel, amount)))
 
 

@@ -42,37 +42,36 @@ Position: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...]]
 
 
 _UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_TIME: text.TOO_LATE}
-"""The explanation where the answer to an action says no more than that it did nothing."""
+"""The explanation of a reason that comes without words."""
 
 
 class MineTechTreeEnv(TextEnv):
     """Obtain an item of Minecraft, empty-handed at first: mine, hunt, craft, smelt and equip, before time runs out.
 
-    **Actions** (any string; what is none of these, or cannot be done now, changes nothing and takes no time). Things
-    are named as players read them (``oak log``) or by their id (``minecraft:oak_log``); counts are 1 to 999999.
+    **Actions** (any string; any other one, or one that is impossible now, changes nothing and takes no time). Items are
+    named as players read them (``oak log``) or by their id (``minecraft:oak_log``); counts are 1 to 999999.
 
-    - ``mine {n} {item}``, ``mine {n} {item} with {item}``: go to where the nearest is and mine it, ``mine 3 cobblestone
-      with wooden pickaxe``. Where no tool is named, the best that is held is used.
-    - ``hunt {n} {item}``: hunt as many animals, with bare hands. Each gives one of all that it drops: hunting for
+    - ``mine {n} {item}``, ``mine {n} {item} with {item}``: go to the nearest source and mine it, ``mine 3 cobblestone
+      with wooden pickaxe``. If no tool is named, the best held one is used.
+    - ``hunt {n} {item}``: hunt ``n`` animals with bare hands. Each gives one of each of its drops: hunting for
       leather also yields beef.
-    - ``craft {n} {item} using {n} {item}, {n} {item}``: craft as often as that many take, ``craft 8 stick using 2 oak
-      planks, 2 birch planks``. What is used must be said, and must be just what they take. What a recipe makes more
-      than was asked for is made, too. Where the pattern does not fit a square of two by two, a crafting table must be
-      held; it is not used up.
+    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply a recipe until it has made ``n``, ``craft 8 stick
+      using 2 oak planks, 2 birch planks``. The ingredients must be named and exact. If it makes more, all is made.
+      If its pattern does not fit a square of two by two, a crafting table must be held; it is not used up.
     - ``smelt {n} {item} using {n} {item}, {n} {item}``: the item named first is smelted, those after it are the fuel,
       ``smelt 3 iron ingot using 3 iron ore, 2 oak planks``. Fuel burns in the order in which it is named, and no more
-      than is needed; what is left of one that burns is lost. A furnace must be held; it is not used up.
+      than is needed; the rest of a partly burnt unit is lost. A furnace must be held; it is not used up.
     - ``equip {item}``: wear it, or take it in hand.
-    - ``look``: what is around, and how far. ``inventory``: what is held.
+    - ``look``: list the sources around, with distances. ``inventory``: list the held items.
 
-    **Observation**: text. The reset says what is around and ends ``Goal: obtain 1 iron pickaxe.``; each step answers
-    the action (``Mined 3 oak log``, ``Could not mine cobblestone: requires wooden pickaxe``, ...).
+    **Observation**: text. The reset lists the sources around and ends ``Goal: obtain 1 iron pickaxe.``; each step
+    answers the action (``Mined 3 oak log``, ``Could not mine cobblestone: requires wooden pickaxe``, ...).
 
     **World**: a forest, plains and two of four other biomes, with trees and animals; stone and ores under the ground.
-    What is where follows from task and seed. Nothing runs out.
+    Task and seed determine all positions. Sources never run out.
 
-    **Time**: walking takes 5 ticks a step; mining and hunting so many for each as the block, the tool and the animal
-    make it (``facts.py``); a craft or an equip 1, however many are crafted; smelting 10 an item. An action that would
+    **Time**: walking takes 5 ticks a step; mining and hunting a number for each item that depends on the block, the
+    tool and the animal (``facts.py``); a craft of any amount or an equip 1; smelting 10 an item. An action that would
     end after the limit is not finished, and the rest of the time is gone with it.
 
     **Reward**: 1 for obtaining the goal, else 0; with several goals, for obtaining the last of them.
@@ -80,16 +79,17 @@ class MineTechTreeEnv(TextEnv):
     **Episode end**: terminates when each goal was obtained, whether or not it is still held; armour and shield count
     once they are equipped (``rules="vanilla"``). Truncates when the ticks of the task are spent: 3000 to 12000, those
     of the paper. A step after either raises ``gymnasium.error.ResetNeeded``. Registered with a limit of 200 steps as
-    well: a shortest solution of one goal has at most 14, and who is stuck in what takes no time must end, too.
+    well: a shortest solution of one goal has at most 14 actions, and the limit also ends a loop of actions that take no
+    time.
 
     **Info**: ``task``, ``won`` (bool), ``ticks`` and ``ticks_left`` (int); after an action that did nothing
     ``invalid_reason``, one of ``moves.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked
-    for. The plan is empty where the time that is left does not do. ``costs``, if asked for, says for each item that
-    can be got with what is held how many ticks it takes to walk there and then for each one, ``{"oak log": (65, 60)}``.
+    for. The plan is empty if too little time is left. ``costs``, if asked for, gives for each item that can be got with
+    the held tools the ticks to walk there and the ticks for each unit, ``{"oak log": (65, 60)}``.
 
-    **Reset options**: ``{"task": "diamond"}`` plays that task, of whichever split; the paper's name
-    (``wooden_slab``) will do. ``{"task": ["oak_boat", "chest"]}`` or ``"oak_boat+chest"`` plays several at once, in the
-    time of the one that has most. Otherwise the seed draws a task from the split.
+    **Reset options**: ``{"task": "diamond"}`` plays that task, from any split; the paper's name
+    (``wooden_slab``) is accepted. ``{"task": ["oak_boat", "chest"]}`` or ``"oak_boat+chest"`` plays several at once,
+    with their largest limit. Otherwise the seed draws a task from the split.
 
     Args:
         split: ``core71`` (the default: the tasks of the paper's results), a group, ``MT1`` to ``MT8``, or ``all`` (76).
@@ -97,13 +97,13 @@ class MineTechTreeEnv(TextEnv):
         feedback: ``reason`` says in the answer why an action did nothing, as in the paper; ``terse`` says only that it
             did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.
         ticks: Limit of ticks, in place of the task's.
-        admissible: List commands that would work now in info.
-        expert: Add a plan from here to info, shortest from an empty inventory.
-        costs: Add the ticks that it takes to get things to info.
+        admissible: List the admissible commands in info.
+        expert: Add a plan from the current state to info; from an empty inventory it is a shortest one.
+        costs: Add to info the ticks that it takes to get each item.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        UnknownName: For a split, task, kind of rules or feedback that does not exist; it lists what does.
+        UnknownName: For a split, task, kind of rules or feedback that does not exist; the message lists those that do.
         ValueError: For ticks below 1.
 
     **Ids**: ``MineTechTree-v0``.
@@ -151,9 +151,9 @@ class MineTechTreeEnv(TextEnv):
         return _fingerprint()
 
     def explain(self, action: str, reason: str) -> str:
-        """Return what was missing for the last action, which did nothing for this ``invalid_reason``.
+        """Explain why the last action did nothing, given its ``invalid_reason``.
 
-        With ``feedback="reason"`` most answers say it, too.
+        With ``feedback="reason"`` most answers contain the explanation already.
         """
         *_, why = apply(self.game, self._state, action)
         why = why or _UNSAID[reason]
@@ -161,14 +161,14 @@ class MineTechTreeEnv(TextEnv):
 
     @property
     def vocabulary(self) -> str:
-        """A text with every word in it that the game says of its own accord."""
+        """A text with every word that the game writes, apart from words echoed from an action."""
         return vocabulary()
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
         """Refuse.
 
         Raises:
-            Unsupported: Always: any count may be named, and what is admissible names the counts that are held.
+            Unsupported: Always: an action may name any count, and admissible commands name the held counts.
         """
         raise self.unsupported("possible_commands", "commands name counts, and any count may be named")
 
@@ -194,7 +194,7 @@ class MineTechTreeEnv(TextEnv):
         return observation, 1.0 if won else 0.0, won, truncated, info
 
     def _info(self, action: str | None = None) -> dict[str, Any]:
-        """Return the info, with what the caller of ``gym.make`` asked for."""
+        """Return the info, with admissible commands, costs and plan if they were asked for."""
         game, state = self.game, self._state
         won = is_won(game, state)
         info: dict[str, Any] = {
@@ -209,13 +209,14 @@ class MineTechTreeEnv(TextEnv):
         if self.costs:
             info["costs"] = costs(game, state)
         if self.expert:
+            # The rest of a plan that is followed stays valid: plan again only when the agent has left it.
             followed = bool(self._plan) and action == self._plan[0]
             self._plan = self._plan[1:] if followed else expert_plan(game, state)
             info["expert_plan"] = list(self._plan)
         return info
 
     def _set_up(self, task: Task, draw: int) -> None:
-        """Make the world."""
+        """Generate the world of a task."""
         self.game = Game(generate(task.id, draw), task.aims, self.ticks or task.ticks)
 
     def _settings(self) -> Settings:

@@ -1,7 +1,7 @@
-"""The expert: knows the whole world, and plans from whatever is held.
+"""The expert: knows the whole world, and plans from any inventory.
 
-From an empty inventory its plan has the fewest actions: one for each skill that the goal cannot do without, and one to
-equip. Where that holds for several woods, it takes the one that is done first.
+From an empty inventory its plan has the fewest actions: one for each skill that the goal needs, and one for each item
+to equip. If that holds for several woods, it takes the plan that needs the fewest ticks.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Skills = frozenset[str]
 
 
 class Way(NamedTuple):
-    """A way to obtain an item, from a source or by a technique, with all the skills that it takes.
+    """A way to obtain an item, from a source or by a technique, with all the skills that it needs.
 
     Attributes:
-        skills: The items that must be obtained, this one among them.
+        skills: The items that must be obtained, including this one.
         how: The source or the technique.
         chosen: The member that fills each slot of a technique.
         tool: The item that must be held for it, empty for none.
@@ -48,7 +48,7 @@ class Step(NamedTuple):
 
 
 def expert_plan(game: Game, state: State) -> list[str]:
-    """Return a plan that wins, or an empty list where there is none: no time, say, or nothing left to do."""
+    """Return a plan that wins; empty if there is none, for lack of time, or if the goal is reached already."""
     if is_won(game, state):
         return []
     plans = (_plan(game, state, wood) for wood in WOODS if _grows(game, wood))
@@ -58,12 +58,13 @@ def expert_plan(game: Game, state: State) -> list[str]:
 
 @cache
 def ways(wood: str) -> Mapping[str, Way]:
-    """Return how to obtain each item with the fewest skills, of woods that will do as well by the one given.
+    """Return the way to obtain each item with the fewest skills, using ``wood`` where any wood will do.
 
-    A least fixpoint: a way gets better until none does. What a way takes has fewer skills than it has itself; in the
-    order of the result, most skills first, an item comes before all that it takes.
+    It is a least fixpoint: ways are improved until none changes. The ingredients of an item have fewer skills than the
+    item; in the order of the result, most skills first, an item comes before all of its ingredients.
     """
     found: dict[str, Way] = {}
+    # Candidates of the wood come first, so that they win ties.
     candidates = sorted(_candidates(), key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_"))
     changed = True
     while changed:
@@ -77,19 +78,19 @@ def ways(wood: str) -> Mapping[str, Way]:
 
 
 def fewest_skills(items: Iterable[str]) -> int:
-    """Return how many skills it takes at the least to obtain all items."""
+    """Return the least number of skills that obtain all items."""
     return min(map(len, _skills(items)))
 
 
 def fewest_actions(items: Iterable[str]) -> int:
-    """Return how many actions it takes at the least: one a skill, but one hunt gives all that an animal drops."""
+    """Return the least number of actions: one for each skill, but one hunt gives everything that an animal drops."""
     return min(
         len({SOURCE_OF[item].name if item in SOURCE_OF else item for item in skills}) for skills in _skills(items)
     )
 
 
 def _skills(items: Iterable[str]) -> list[Skills]:
-    """Return all skills that it takes to obtain all items, with each wood."""
+    """Return for each wood the skills that obtain all items."""
     wanted = list(items)
     return [frozenset().union(*(ways(wood)[item].skills for item in wanted)) for wood in WOODS]
 
@@ -113,7 +114,7 @@ def _gathered(found: Mapping[str, Way], item: str, source: Source) -> Way | None
 
 
 def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | None:
-    """Choose what fills each slot, one after the other, so that as few skills as can be come in."""
+    """Choose a member for each slot, greedily, so that each adds as few skills as possible."""
     needs = [slot.members for slot in technique.slots]
     station = FURNACE if technique.verb == "smelt" else TABLE if technique.at_table else ""
     needs += [(station,)] if station else []
@@ -125,7 +126,7 @@ def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | No
         if not member:
             return None
         chosen.append(member)
-    if technique.item in skills:
+    if technique.item in skills:  # a cycle: the item would be made from itself
         return None
     filling = tuple(chosen[: len(technique.slots)])
     fuel = chosen[-1] if technique.verb == "smelt" else ""
@@ -133,7 +134,7 @@ def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | No
 
 
 def _least(found: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = "") -> tuple[str, Skills]:
-    """Return the member that adds the fewest skills, of several one of the wood, and the skills with it."""
+    """Return the member that adds the fewest skills, preferably one of ``wood``, and the skills including its own."""
     known = [member for member in members if member in found]
     if not known:
         return "", skills
@@ -155,7 +156,7 @@ def _action(step: Step) -> str:
 
 
 def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
-    """Yield how long a plan takes, or nothing where it does not win in time."""
+    """Yield the ticks of a plan; nothing if it does not win in time."""
     for action in plan:
         state, _, reason, _ = apply(game, state, action)
         if reason:
@@ -165,7 +166,7 @@ def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
 
 
 class _Bill:
-    """The total need, worked out from the goals down: an item comes before its ingredients, which take fewer skills.
+    """The total demand, computed from the goals down: an item comes before its ingredients, which need fewer skills.
 
     Args:
         way_of: The way to obtain each item.
@@ -181,9 +182,10 @@ class _Bill:
         self.planned: Skills = frozenset().union(*(way_of[goal].skills for goal in self.kept))
 
     def steps(self) -> list[Step]:
-        """Return the steps in the order in which they can be done."""
+        """Return the steps in an order in which they can be played."""
         steps: list[Step] = []
         for item in self.way_of:
+            # An item is needed for the ingredients of others, and at least once if it is kept: a goal or a tool.
             short = max(self.used.get(item, 0), item in self.kept) - self.held.get(item, 0)
             if short > 0:
                 steps.append(self._step(item, short))
@@ -194,19 +196,19 @@ class _Bill:
         technique = way.how
         if isinstance(technique, Source):
             return Step(item, short, tool=self._tool(way, technique))
-        times = -(-short // technique.makes)
+        times = -(-short // technique.makes)  # rounded up
         using = [
             (self._take(slot.members, chosen, times * slot.amount), times * slot.amount)
             for slot, chosen in zip(technique.slots, way.chosen, strict=True)
         ]
         if way.fuel:
             using.append(self._burn(way.fuel, times))
-        if way.tool:
+        if way.tool:  # a crafting table or a furnace, which is not used up
             self.kept.add(way.tool)
         return Step(item, times * technique.makes, tuple(using), way.tool)
 
     def _tool(self, way: Way, source: Source) -> str:
-        """Return the best that is held, or else the one to make."""
+        """Return the best held tool, or if that cannot mine the source, the one to make."""
         if not source.level:
             return best_tool(source, self.held)
         best = best_tool(source, self.held)
@@ -216,13 +218,14 @@ class _Bill:
         return best
 
     def _take(self, members: Iterable[str], chosen: str, amount: int) -> str:
-        """Use an item up: the one that the way chooses, or in its place one that is held for nothing else."""
+        """Reserve an ingredient: the member that the way chooses, or a held one that the plan does not need."""
         if not self._has(chosen, amount):
             chosen = next((item for item in members if self._can_spare(item, amount)), chosen)
         self.used[chosen] = self.used.get(chosen, 0) + amount
         return chosen
 
     def _burn(self, fuel: str, count: int) -> tuple[str, int]:
+        # A unit of fuel smelts some tenths of an item: round the quotient up.
         needed = {item: -(-10 * count // tenths) for item, tenths in tech_tree().fuels.items()}
         if not self._has(fuel, needed[fuel]):
             fuel = next((item for item, amount in needed.items() if self._can_spare(item, amount)), fuel)
@@ -237,7 +240,7 @@ class _Bill:
 
 
 def _largest(steps: Iterable[Step], step: Step) -> Step:
-    """Return the step that hunts most of the same kind of animal: it does for all. What is not hunted is on its own."""
+    """Return the largest hunt of the same animal, which yields enough of all its drops; else the step itself."""
     source = SOURCE_OF.get(step.item)
     if step.using or source is None or source.verb != "hunt":
         return step

@@ -1,10 +1,10 @@
 """Facts that recipes do not hold: sources of items, tools, fuels and times.
 
-Facts of Minecraft: Java Edition 1.16. What yields to which tool, how hard blocks are, how fast tools are and what
-animals drop, but for wool, stands as in version 1.16.2 of the data set ``minecraft-data``. Wool, the health of animals,
-burning times and walking speed, which it does not have, are what players commonly know, and were not checked against
+Facts of Minecraft: Java Edition 1.16. The tools of blocks, the hardness of blocks, the speed of tools and the drops of
+animals (except wool) are those of version 1.16.2 of the data set ``minecraft-data``. Wool, the health of animals,
+burning times and walking speed, which it does not have, are common knowledge of players and were not checked against
 it. They are complete for the tasks of DEPS (Wang et al. 2023, appendix), not for the game: no gold, no redstone, no
-sand. What the game leaves to chance is fixed: an animal drops one of each.
+sand. Random amounts of the game are fixed: an animal drops one of each.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ DEPTHS = {
 
 
 class Biome(NamedTuple):
-    """A landscape and what stands in it."""
+    """A landscape and the names of its sources above ground."""
 
     name: str
     holds: tuple[str, ...]

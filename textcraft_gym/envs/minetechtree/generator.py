@@ -1,4 +1,4 @@
-"""Worlds: which biomes there are, and where everything is. All of it follows from a task and one random integer."""
+"""Worlds: their biomes and the positions of their sources, determined by a task and one random integer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textcraft_gym.envs.minetechtree.state import Place, Point, World
 from textcraft_gym.envs.shuffle import Uniform, shuffle
 
 OTHERS = 2
-"""Number of biomes of a world besides forest and plains."""
+"""Number of biomes of a world in addition to forest and plains."""
 
 BIOME_DISTANCE = (45, 110)
 BIOME_RADIUS = 24
@@ -21,11 +21,12 @@ _DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 def generate(task: str, draw: int) -> World:
     """Return the world of a task and a random integer.
 
-    The player begins in the midst of one biome; the others lie around it.
+    The player starts in the centre of one biome; the others are around it.
     """
     rng = random.Random(f"{task}/{draw}").random
     biomes = shuffle(rng, [*HOME_BIOMES, *shuffle(rng, OTHER_BIOMES)[:OTHERS]])
     start = Point(0, 0)
+    # Each of the other biomes lies in a different one of the four directions.
     centres = [start, *(_afar(rng, direction) for direction in shuffle(rng, _DIRECTIONS)[1:])]
     places: list[Place] = []
     for biome, centre in zip(biomes, centres, strict=True):

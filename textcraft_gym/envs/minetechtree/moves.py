@@ -1,4 +1,4 @@
-"""The meaning of an action by the tech tree alone: a move that can be played, or a refusal."""
+"""The meaning of an action, as far as it depends on the tech tree alone: a move that can be played, or a refusal."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MEMOISED_LENGTH = 200
 
 
 class Gathering(NamedTuple):
-    """Get ``amount`` of an item from its source, with the tool named or, where none is, the best that is held."""
+    """Get ``amount`` of an item from its source, with the named tool; with an empty name, the best that is held."""
 
     item: str
     source: Source
@@ -61,15 +61,15 @@ class Gathering(NamedTuple):
 
 
 class Making(NamedTuple):
-    """Make something in one go.
+    """Craft or smelt an item.
 
     Attributes:
         verb: ``craft`` or ``smelt``.
         item: The item that is made.
         amount: Its count.
         named: The items that must be held.
-        takes: Those that are used up: all, but for fuel that need not burn.
-        station: The item that must be held besides, empty for none.
+        takes: The items that are used up: all but fuel that need not burn.
+        station: The crafting table or furnace that must be held as well, empty for none.
         ticks: Its duration.
     """
 
@@ -89,13 +89,13 @@ class Equipping(NamedTuple):
 
 
 class Looking(NamedTuple):
-    """Look around, or at what is held."""
+    """Look around, or at the inventory."""
 
     around: bool
 
 
 class Refused(NamedTuple):
-    """Nothing that could ever be done: the answer, a code of ``REASONS``, and why in words."""
+    """An action that is never possible: the answer, a code of ``REASONS``, and the reason in words."""
 
     answer: str
     reason: str
@@ -106,12 +106,12 @@ Move: TypeAlias = "Gathering | Making | Equipping | Looking | Refused"
 
 
 def understand(action: str) -> Move:
-    """Return what an action means. Any string will do; equal strings of ordinary length are read once."""
+    """Return the meaning of an action, which may be any string; strings of ordinary length are cached."""
     return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _understand(action)
 
 
-def _understand(said: str) -> Move:
-    action, tree = parse(said), tech_tree()
+def _understand(command: str) -> Move:
+    action, tree = parse(command), tech_tree()
     if isinstance(action, Make):
         return _understand_make(tree, action)
     if isinstance(action, Gather):
@@ -120,9 +120,9 @@ def _understand(said: str) -> Move:
         item = tree.ids.get(action.item)
         return Equipping(item) if item else _no_such("equip", action.item)
     if isinstance(action, WrongItem):
-        return Refused(text.wrong_item(action.said), WRONG_ITEM, "")
+        return Refused(text.wrong_item(action.typed), WRONG_ITEM, "")
     if isinstance(action, Unknown):
-        return Refused(text.unknown(action.said), UNKNOWN_ACTION, "")
+        return Refused(text.unknown(action.typed), UNKNOWN_ACTION, "")
     return Looking(around=isinstance(action, Look))
 
 
@@ -162,7 +162,7 @@ def _understand_make(tree: TechTree, action: Make) -> Move:
 
 
 def _understand_craft(tree: TechTree, item: str, count: int, using: Offer) -> Move:
-    """The offer must be just what a recipe takes for so many; of several recipes, the one that makes most counts."""
+    """Return the meaning of a craft: the ingredients must be exact; of several recipes the most productive counts."""
     offer = _added(using)
     fitting = [technique for technique in tree.crafts[item] if fills(offer, technique.slots, _times(technique, count))]
     if not fitting:
@@ -173,11 +173,12 @@ def _understand_craft(tree: TechTree, item: str, count: int, using: Offer) -> Mo
 
 
 def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Move:
-    """The item named first is smelted; those after it burn, in their order and no more than is needed."""
+    """Return the meaning of a smelt: the first item is smelted; the others burn in their order, no more than needed."""
     first, *fuels = using
     answer = text.could_not("smelt", name_of(item))
-    if not any(fills((first,), one.slots, count) for one in tree.smelts[item]):
+    if not any(fills((first,), technique.slots, count) for technique in tree.smelts[item]):
         return Refused(answer, NO_RECIPE, text.takes(tree.smelts[item], count) + ", named first")
+    # Fuel is counted in tenths of a smelted item, the unit of ``tree.fuels``; ``cold`` is the demand not met yet.
     burnt, cold = [], 10 * count
     for fuel, amount in fuels:
         if fuel not in tree.fuels:
@@ -193,7 +194,7 @@ def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Mo
 
 
 def _times(technique: Technique, count: int) -> int:
-    """Return how often a technique must be applied to make so many: the quotient, rounded up."""
+    """Return the number of applications of a technique that make ``count`` items: the quotient, rounded up."""
     return -(-count // technique.makes)
 
 
@@ -212,6 +213,6 @@ def _no_such(verb: str, name: str, unknown: str | None = None) -> Refused:
 def _wrong_skill(tree: TechTree, verb: str, item: str) -> Refused:
     source = SOURCE_OF.get(item)
     verbs = [source.verb] if source else []
-    verbs += [one for one in ("craft", "smelt") if tree.of(one, item)]
+    verbs += [other for other in ("craft", "smelt") if tree.of(other, item)]
     why = f"{' or '.join(verbs)} it" if verbs else "nothing here gives it"
     return Refused(text.could_not(verb, name_of(item)), WRONG_SKILL, why)

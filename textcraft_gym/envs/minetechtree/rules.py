@@ -1,8 +1,8 @@
-"""The rule book: what an action does.
+"""The rules: the effect of an action.
 
-The meaning of an action depends on the tech tree alone and is worked out once (``moves``); what it does depends on
-where one stands and what one holds. ``apply`` never changes the state that it is given; an action that does nothing
-gives the same one back and takes no time.
+The meaning of an action depends on the tech tree alone and is computed once (``moves``); its effect depends on the
+position and the inventory. ``apply`` never changes the state that it is given; an action that does nothing returns the
+same one and takes no time.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def _gather(game: Game, state: State, move: Gathering) -> Turn[State]:
     if at is None:
         return state, answer, NOT_HERE, f"there are no {source.name} in this world"
     ticks = TICKS_A_STEP * state.at.distance(at) + ticks_for(source, tool) * move.amount
+    # The answer names the requested item first, then the other drops.
     gains = dict.fromkeys(sorted(source.gives, key=lambda item: item != move.item), move.amount)
     return _exchanged(state, (), gains, ticks)._replace(at=at), text.done(source.verb, gains), "", ""
 
@@ -92,7 +93,7 @@ def _exchanged(state: State, takes: Offer, gains: dict[str, int], ticks: int) ->
         inventory[item] -= amount
         if not inventory[item]:
             del inventory[item]
-            if equipped.get(slot(item)) == item:
+            if equipped.get(slot(item)) == item:  # it was the last one
                 equipped = {where: other for where, other in equipped.items() if other != item}
     for item, count in gains.items():
         inventory[item] = inventory.get(item, 0) + count

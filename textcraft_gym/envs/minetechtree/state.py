@@ -18,7 +18,7 @@ class Point(NamedTuple):
     down: int = 0
 
     def distance(self, other: Point) -> int:
-        """Return how many steps lie between."""
+        """Return the number of steps between two points."""
         return abs(self.east - other.east) + abs(self.south - other.south) + abs(self.down - other.down)
 
 
@@ -67,7 +67,7 @@ class State(NamedTuple):
     Attributes:
         inventory: The items that are held, worn ones among them.
         equipped: The item worn or in hand, by slot.
-        at: Where the player stands.
+        at: Position of the player.
         ticks: Number of ticks that have passed.
         obtained: The items aimed at that were obtained, whether or not they are still held.
     """
@@ -83,8 +83,8 @@ FIRST = State({}, {}, Point(0, 0), 0, frozenset())
 
 
 def slot(item: str) -> str:
-    """Return where an item goes when it is equipped."""
-    return next((place for ending, place in WORN.items() if item.endswith(ending)), "hand")
+    """Return the slot that an item takes when it is equipped."""
+    return next((worn for ending, worn in WORN.items() if item.endswith(ending)), "hand")
 
 
 def is_won(game: Game, state: State) -> bool:

@@ -22,7 +22,7 @@ TICKS = {"MT1": 3000, "MT2": 3000, "MT3": 6000, "MT4": 3000, "MT5": 6000, "MT6":
 
 SPLITS = ("core71", *TICKS, "all")
 
-# The paper's Required Skills, and the items that take so many, each group in the paper's order.
+# Pairs of the paper's Required Skills and the items that need this number, each group in the paper's order.
 _TABLE: dict[str, tuple[tuple[int, str], ...]] = {
     "MT1": (
         (2, "oak_planks"),
@@ -79,8 +79,8 @@ class Task:
 
     Attributes:
         id: The item, ``iron_pickaxe``, or several joined by ``+``.
-        group: ``MT1`` to ``MT8``; for several items, how many.
-        depth: The paper's Required Skills; for several items, the skills that they take together at the least.
+        group: ``MT1`` to ``MT8``; for several items, their number, ``2 goals``.
+        depth: The paper's Required Skills; for several items, the least number of skills that they need together.
         ticks: Limit of ticks; for several items, the largest of theirs.
         aims: The items to obtain.
     """
@@ -93,12 +93,12 @@ class Task:
 
     @property
     def content(self) -> str:
-        """All that is to be done: the items, and which of them must be equipped."""
+        """The items to obtain and those to equip."""
         return "; ".join(f"equip {aim.item}" if aim.worn else f"obtain {aim.item}" for aim in self.aims)
 
     @property
     def optimal_length(self) -> int:
-        """The fewest actions that solve it: those that come by the items, and one for each that is to be equipped."""
+        """The fewest actions that solve it: those that obtain the items, and one for each item to equip."""
         return fewest_actions(aim.item for aim in self.aims) + sum(aim.worn for aim in self.aims)
 
     @property
@@ -111,7 +111,7 @@ class Task:
         return {"ticks": str(self.ticks), "in MineDojo": task_id(self.aims[0].item) if known else ""}
 
     def specification(self) -> Specification | None:
-        """Return MineDojo's prompt and guidance; None for what is no task there, as several items at once are not.
+        """Return MineDojo's prompt and guidance; None if it has no such task; it has none of several items.
 
         Raises:
             MineDojoMissing: If MineDojo's files, or PyYAML, are not installed.
@@ -138,7 +138,7 @@ def find_task(name: object, rules: str) -> Task:
 
     Raises:
         UnknownName: If there is no such task.
-        ValueError: If there are no names, or one stands there twice.
+        ValueError: If there are no names, or one is repeated.
     """
     names: Sequence[object] = (
         name.split(JOIN) if isinstance(name, str) else name if isinstance(name, Sequence) else [name]
@@ -166,7 +166,7 @@ def all_tasks(rules: str) -> dict[str, Task]:
 
 
 def _aim(name: str, group: str, rules: str) -> Aim:
-    """DEPS counts what is worn when it is held."""
+    """Return the aim of a task; with the rules of DEPS, wearable items count when they are held."""
     return Aim(DEFAULT_NAMESPACE + name, worn=group == EQUIP_GROUP and rules == "vanilla")
 
 

@@ -1,7 +1,7 @@
-"""Crafting and smelting as the recipe JSON has them, nothing left out.
+"""All crafting and smelting recipes of the data pack.
 
-Unlike a recipe book (``recipes.book``) this keeps recipes that go round, iron ingots from nuggets and back: in a world
-where things come from somewhere they do no harm.
+Unlike a recipe book (``recipes.book``) this keeps recipes that form a cycle, such as iron ingots from nuggets and back:
+here base items come from sources, so that a cycle makes nothing out of nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from textcraft_gym.recipes.recipe import Ingredient, name_of, parse_recipe, pars
 SMELTING = "minecraft:smelting"
 
 Offer: TypeAlias = tuple[tuple[str, int], ...]
-"""Items and how many of each."""
+"""Items and their counts."""
 
 
 class Slot(NamedTuple):
@@ -53,7 +53,7 @@ class TechTree(NamedTuple):
     Attributes:
         crafts: By item, in the order of their ids.
         smelts: By item, likewise.
-        names: The player's name of each item that takes part in a technique.
+        names: The player's name of each item that is in a technique.
         ids: The item behind each name.
         fuels: Tenths of an item that one unit of each fuel smelts.
     """
@@ -65,7 +65,7 @@ class TechTree(NamedTuple):
     fuels: dict[str, int]
 
     def of(self, verb: str, item: str) -> tuple[Technique, ...]:
-        """Return the ways to craft, or to smelt, an item."""
+        """Return the techniques that craft, or smelt, an item."""
         return (self.crafts if verb == "craft" else self.smelts).get(item, ())
 
 
@@ -73,22 +73,23 @@ class TechTree(NamedTuple):
 def tech_tree() -> TechTree:
     """Return the tech tree of the bundled recipes."""
     pack = read_pack()
-    found: dict[str, dict[str, tuple[Technique, ...]]] = {"craft": {}, "smelt": {}}
+    techniques: dict[str, dict[str, tuple[Technique, ...]]] = {"craft": {}, "smelt": {}}
     items: set[str] = set()
     for id, entry in pack.recipes.items():
         technique = _craft(pack, id, entry) or _smelt(pack, entry)
         if technique:
-            of_verb = found[technique.verb]
+            of_verb = techniques[technique.verb]
             of_verb[technique.item] = (*of_verb.get(technique.item, ()), technique)
             items.update((technique.item,), *(slot.members for slot in technique.slots))
     names = {item: name_of(item) for item in sorted(items)}
-    return TechTree(found["craft"], found["smelt"], names, {name: item for item, name in names.items()}, _fuels(pack))
+    ids = {name: item for item, name in names.items()}
+    return TechTree(techniques["craft"], techniques["smelt"], names, ids, _fuels(pack))
 
 
 def fills(offer: Offer, slots: tuple[Slot, ...], times: int) -> bool:
-    """Tell whether an offer, all of it, is just what ``times`` crafts take.
+    """Return whether an offer is exactly the ingredients of ``times`` crafts.
 
-    It is, if the amounts add up and no set of slots takes more than is offered of what may go into them (Hall 1935).
+    It is if the totals are equal and no set of slots takes more than the offered amount of its members (Hall 1935).
     """
     if sum(amount for _, amount in offer) != times * sum(slot.amount for slot in slots):
         return False
@@ -121,7 +122,7 @@ def _smelt(pack: Pack, entry: PackFile) -> Technique | None:
 
 
 def _needs_table(data: dict[str, Any]) -> bool:
-    """A hand crafts in a square of two by two."""
+    """Return whether a recipe is too large for the two by two grid of a bare hand."""
     pattern = data.get("pattern")
     if pattern is None:
         return len(data["ingredients"]) > 4

@@ -29,13 +29,13 @@ def reset(game: Game, state: State) -> str:
 
 
 def goals(aims: Iterable[Aim]) -> str:
-    """Return what is aimed at: ``1 oak boat, 1 chest``."""
+    """Return the items to obtain: ``1 oak boat, 1 chest``."""
     return ", ".join(f"1 {name_of(aim.item)}" for aim in aims)
 
 
 def look(game: Game, state: State) -> str:
-    """Return what is around, the nearest first, and how much time there is."""
-    seen = sorted(distances(game, state).items(), key=lambda one: (one[1][0], one[0]))
+    """Return the sources in sight, the nearest first, and the ticks left."""
+    seen = sorted(distances(game, state).items(), key=lambda entry: (entry[1][0], entry[0]))
     above = [f"{name} {steps} steps away" for name, (steps, buried) in seen if not buried]
     below = [f"{name} {steps} steps away" for name, (steps, buried) in seen if buried]
     return (
@@ -45,7 +45,7 @@ def look(game: Game, state: State) -> str:
 
 
 def distances(game: Game, state: State) -> dict[str, tuple[int, bool]]:
-    """Return how far the nearest of each source is, and whether it is under the ground."""
+    """Return the distance of the nearest source of each kind, and whether it is under the ground."""
     nearest: dict[str, tuple[int, bool]] = {}
     for source, at in game.world.places:
         found = state.at.distance(at), at.down > 0
@@ -54,7 +54,7 @@ def distances(game: Game, state: State) -> dict[str, tuple[int, bool]]:
 
 
 def inventory(state: State) -> str:
-    """Return the inventory in the order in which things were first held."""
+    """Return the inventory in the order in which items were first held."""
     if not state.inventory:
         return EMPTY_HANDED
     on = set(state.equipped.values())
@@ -78,18 +78,18 @@ def could_not(verb: str, name: str) -> str:
     return f"Could not {verb} {name[:ECHO_LENGTH]}"
 
 
-def wrong_item(said: str) -> str:
-    """Answer ingredients of which one is no count and name."""
-    return f"Wrong item format: {said[:ECHO_LENGTH]}"
+def wrong_item(typed: str) -> str:
+    """Answer ingredients of which one is not a count and a name."""
+    return f"Wrong item format: {typed[:ECHO_LENGTH]}"
 
 
-def unknown(said: str) -> str:
-    """Answer what is no action."""
-    return f"Could not execute {said[:ECHO_LENGTH]}"
+def unknown(typed: str) -> str:
+    """Answer text that is not an action."""
+    return f"Could not execute {typed[:ECHO_LENGTH]}"
 
 
 def requires(amounts: Offer, held: Mapping[str, int]) -> str:
-    """Say what an action takes that is not held: ``requires 8 oak planks (4 held)``."""
+    """Return the missing ingredients of an action: ``requires 8 oak planks (4 held)``."""
     short = [
         f"{count} {name_of(item)}" + (f" ({held[item]} held)" if item in held else "")
         for item, count in amounts
@@ -99,13 +99,13 @@ def requires(amounts: Offer, held: Mapping[str, int]) -> str:
 
 
 def takes(techniques: Iterable[Technique], count: int) -> str:
-    """Say what so many of an item are made from: ``4 stick takes 2 planks``."""
-    ways = []
+    """Return the ingredients for ``count`` of an item: ``4 stick takes 2 planks``."""
+    recipes = []
     for technique in techniques:
-        times = -(-count // technique.makes)
+        times = -(-count // technique.makes)  # rounded up
         parts = ", ".join(f"{times * slot.amount} {slot.name}" for slot in technique.slots)
-        ways.append(f"{times * technique.makes} {name_of(technique.item)} takes {parts}")
-    return "; or ".join(ways)
+        recipes.append(f"{times * technique.makes} {name_of(technique.item)} takes {parts}")
+    return "; or ".join(recipes)
 
 
 def mine(item: str, count: int, tool: str = "") -> str:
@@ -120,7 +120,7 @@ def hunt(item: str, count: int) -> str:
 
 def make(verb: str, item: str, count: int, using: Offer) -> str:
     """Return the action that crafts or smelts: ``craft 4 stick using 2 oak planks``."""
-    ingredients = ", ".join(f"{amount} {name_of(one)}" for one, amount in using)
+    ingredients = ", ".join(f"{amount} {name_of(ingredient)}" for ingredient, amount in using)
     return f"{verb} {count} {name_of(item)} using {ingredients}"
 
 

@@ -17,7 +17,7 @@ _WHY = {
 
 
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
-    """Return what to think before each action of a plan that wins."""
+    """Return a thought for each action of a winning plan."""
     goals = [name_of(aim.item) for aim in task.aims]
     return [_thought(goals, parse(action), plan[index + 1 :]) for index, action in enumerate(plan)]
 

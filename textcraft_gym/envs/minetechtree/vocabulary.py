@@ -1,4 +1,4 @@
-"""Every word that the tech tree says, for learners with a vocabulary."""
+"""Every word that the game writes, for learners with a vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textcraft_gym.envs.minetechtree.techtree import tech_tree
 
 @cache
 def vocabulary() -> str:
-    """Return a text that has every word in it, without those that only echo what the player said."""
+    """Return a text with every word that the game writes, apart from words echoed from an action."""
     tree = tech_tree()
     biomes = [biome.name for biome in (*HOME_BIOMES, *OTHER_BIOMES)]
     places = tuple(Place(source, Point(0, 0, down)) for source in SOURCES.values() for down in (0, 1))

@@ -11,15 +11,15 @@ _COUNTED = re.compile("([0-9]+) (.+)")
 
 
 class Get(NamedTuple):
-    """Get ``amount`` of a thing; it is 0 where the number is out of range. ``said`` is the name as typed."""
+    """Get ``amount`` of an item; it is 0 if the number is out of range. ``typed`` is the name as written."""
 
     name: str
     amount: int
-    said: str
+    typed: str
 
 
 class Craft(NamedTuple):
-    """Craft an item from counted ingredients. The count that was asked for does not matter."""
+    """Craft an item from counted ingredients. The requested count is not kept, since one recipe is applied once."""
 
     output: str
     ingredients: tuple[tuple[str, int], ...]
@@ -32,13 +32,13 @@ class Look(NamedTuple):
 class WrongItem(NamedTuple):
     """A craft with an ingredient that is not a count and a name."""
 
-    said: str
+    typed: str
 
 
 class Unknown(NamedTuple):
     """Anything else."""
 
-    said: str
+    typed: str
 
 
 Action: TypeAlias = "Get | Craft | Look | WrongItem | Unknown"
@@ -46,12 +46,12 @@ Action: TypeAlias = "Get | Craft | Look | WrongItem | Unknown"
 
 def parse(text: str) -> Action:
     """Read one action. Any string will do."""
-    said = text.strip()
-    verb, _, rest = said.partition(" ")
-    if said in _LOOKS:
+    line = text.strip()
+    verb, _, rest = line.partition(" ")
+    if line in _LOOKS:
         return Look()
-    if "\n" in said:
-        return Unknown(said)
+    if "\n" in line:
+        return Unknown(line)
     if verb == "get" and (counted := _COUNTED.fullmatch(rest)):
         return Get(_name(counted[2]), _count(counted[1]), counted[2])
     if verb == "craft":
@@ -59,7 +59,7 @@ def parse(text: str) -> Action:
         counted = _COUNTED.fullmatch(wanted)
         if using and counted and _count(counted[1]):
             return _parse_ingredients(_name(counted[2]), ingredients)
-    return Unknown(said)
+    return Unknown(line)
 
 
 def _parse_ingredients(output: str, ingredients: str) -> Craft | WrongItem:
@@ -73,11 +73,13 @@ def _parse_ingredients(output: str, ingredients: str) -> Craft | WrongItem:
     return Craft(output, tuple(counts))
 
 
-def _name(said: str) -> str:
-    return said.replace("_", " ")
+def _name(typed: str) -> str:
+    # Ids have underscores: accept a name copied from an answer.
+    return typed.replace("_", " ")
 
 
 def _count(digits: str) -> int:
-    """Return the number, or 0 if it is not in 1..999999; thousands of digits cost nothing."""
+    """Return the number, or 0 if it is not in 1..999999."""
+    # Check the length first: int() of thousands of digits is slow or raises.
     digits = digits.lstrip("0")
     return int(digits) if len(digits) <= len(str(MAX_COUNT)) and digits else 0

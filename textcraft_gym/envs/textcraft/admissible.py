@@ -1,4 +1,4 @@
-"""The commands worth offering: made from what the player has been shown and holds, never from the expert."""
+"""The admissible commands, made from the prompt's recipes and the inventory, never from the expert's plan."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ def admissible_gets(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
 def admissible_crafts(book: RecipeBook, shown: Iterable[Recipe], inventory: Mapping[str, int]) -> list[str]:
     """Return the shown crafts that would work now.
 
-    A craft with a tag stands once for each held item that fills its slot alone; in a book that mixes, a slot that no
-    held item fills alone is filled from several, in the order of the inventory.
+    A craft with a tag is listed once for each held item that fills its slot alone. With real tags, a slot that no held
+    item fills alone is filled from several, in the order of the inventory.
     """
     offers = ((recipe, offer) for recipe in shown for offer in _offers(book, recipe, inventory))
     return list(dict.fromkeys(text.craft(book, recipe, offer) for recipe, offer in offers))
 
 
 def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
-    """Return every command that ``admissible_gets`` and ``admissible_crafts`` can list; not for a book that mixes."""
+    """Return every command that ``admissible_gets`` and ``admissible_crafts`` can list; not with real tags."""
     shown = list(shown)
+    # With plenty of every item, each shown recipe can be crafted in every way.
     everything = dict.fromkeys(book.names, 1 << 30)
     return [*admissible_gets(book, shown), *admissible_crafts(book, shown, everything)]
 
@@ -41,6 +42,7 @@ def _offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> I
         if not choices[-1]:
             return
     for fillings in product(*choices):
+        # Two slots may take the same item, so that the counts are added up before the inventory is checked.
         offer: dict[str, int] = {}
         for item, count in (taken for filling in fillings for taken in filling):
             offer[item] = offer.get(item, 0) + count

@@ -24,14 +24,14 @@ Position: TypeAlias = tuple[tuple[tuple[str, int], ...], tuple[str, ...]]
 
 
 class TextCraftEnv(TextEnv):
-    """Craft one item of Minecraft from what can be got, by the recipes that the prompt lists among distractors.
+    """Craft one item of Minecraft from base items, by the recipes that the prompt lists among distractors.
 
-    **Actions** (any string; what is none of these changes nothing):
+    **Actions** (any string; any other one changes nothing):
 
     - ``get {n} {item}``: get any number, 1 to 999999, of an item that is not crafted.
     - ``craft {n} {item} using {n} {item}, {n} {item}``: apply one recipe once. The recipe's own count is
       made. Where a recipe takes a tag (``planks``), name a member (``oak planks``); with real tags, one or more.
-    - ``inventory``: look at what is held.
+    - ``inventory``: list the held items.
 
     **Observation**: text. The reset lists commands and the goal; each step answers the action (``Got 2 oak logs``,
     ``Crafted 4 minecraft:oak_planks``, ``Could not find enough items to craft minecraft:chest``, ...).
@@ -45,21 +45,21 @@ class TextCraftEnv(TextEnv):
     **Info**: ``task`` (item id), ``won`` (bool); after an action that did nothing ``invalid_reason``, one of
     ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for.
 
-    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, of whichever split. Otherwise one is drawn
+    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, from any split. Otherwise one is drawn
     from the split. The same task and seed give the same bytes on every machine.
 
     Args:
         split: ``dev`` (197 tasks of depth 2), ``test`` (200, of depths 2 to 4), ``all``, or ``FILE.jsonl:NAME`` of a
-            file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is only seen when asked for.
-        distractors: Maximum number of listed commands that the goal does not need, and of those drawn an ingredient.
-        admissible: List the commands that make sense now in info.
-        expert: Add a shortest plan from here to info (see ``recipes.solver`` for what is proven).
+            file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is only used on purpose.
+        distractors: Maximum number of listed commands that the goal does not need, and of those drawn per ingredient.
+        admissible: List the admissible commands in info.
+        expert: Add a shortest plan from the current state to info (``recipes.solver`` says when it is proven shortest).
         recipes: A data-pack folder, zip or game jar to play with instead of Minecraft 1.16.5.
         tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        UnknownName: For a split or task that does not exist; it lists what does.
+        UnknownName: For a split or task that does not exist; the message lists those that do.
         ValueError: For a split without tasks, or a number of distractors below 0.
         RecipeError: For recipes that cannot be read.
 
@@ -102,17 +102,17 @@ class TextCraftEnv(TextEnv):
         return self.book.fingerprint
 
     def explain(self, action: str, reason: str) -> str:
-        """Return what was missing for the last action, which did nothing for this ``invalid_reason``."""
+        """Explain why the last action did nothing, given its ``invalid_reason``."""
         shown = [all_recipes(self.book)[index] for index in self._indices]
         return Feedback(self.book, shown, self._inventory).explain(action, reason)
 
     @property
     def vocabulary(self) -> str:
-        """A text with every word in it that the game says of its own accord."""
+        """A text with every word that the game writes, apart from words echoed from an action."""
         return _vocabulary(self.book)
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
-        """Return every command that can ever be admissible in these tasks: numbers for learners that do not read.
+        """Return every command that can ever be admissible in these tasks: a fixed action set for ``ActionMasking``.
 
         Args:
             tasks: Their ids; by default those of the split. The fewer tasks and ``distractors``, the fewer commands.
@@ -157,7 +157,7 @@ class TextCraftEnv(TextEnv):
         return info
 
     def _inform(self, info: dict[str, Any], action: str | None = None) -> None:
-        """Add what the caller of ``gym.make`` asked for."""
+        """Add the admissible commands and the expert's plan, if they were asked for."""
         if self.admissible:
             crafts = admissible_crafts(self.book, self._shown, self._inventory)
             info["admissible_commands"] = ["inventory", *self._gets, *crafts]
@@ -166,13 +166,14 @@ class TextCraftEnv(TextEnv):
             info["expert_plan"] = list(self._plan)
 
     def _plan_after(self, action: str | None) -> list[str]:
-        """Return a shortest plan from here: the rest of the last one where it was followed."""
+        """Return a shortest plan from the current state."""
+        # The rest of a shortest plan is a shortest plan: search again only when the agent has left it.
         if self._plan and action == self._plan[0]:
             return self._plan[1:]
         return expert_plan(self.book, self.goal, self._inventory)
 
     def _set_up(self, task: Task, draw: int) -> None:
-        """Choose the commands of the prompt."""
+        """Set the goal, and choose the commands of the prompt."""
         self.goal = task.id
         self._indices = choose(self.book, task.id, draw, self.distractors)
         if self.admissible:
@@ -203,8 +204,8 @@ def _vocabulary(book: RecipeBook) -> str:
     legends = [text.legend(book, ingredient) for ingredient in ingredients]
     answers = (text.got(1, ""), text.not_found(""), text.crafted(1, ""), text.not_enough(""), text.no_recipe(""))
     others = (text.wrong_item(""), text.unknown(""), text.EMPTY_HANDED, text.inventory(book, {book.base_items[0]: 1}))
-    said = text.prompt(_lines(book), legends, "")
-    return "\n".join([said, *answers, *others, *book.names, *book.names.values(), "0 1 2 3 4 5 6 7 8 9"])
+    reset_text = text.prompt(_lines(book), legends, "")
+    return "\n".join([reset_text, *answers, *others, *book.names, *book.names.values(), "0 1 2 3 4 5 6 7 8 9"])
 
 
 def _prompt(book: RecipeBook, indices: list[int], goal: str) -> str:

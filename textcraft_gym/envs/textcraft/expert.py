@@ -10,7 +10,7 @@ from textcraft_gym.recipes.solver import shortest_plan
 
 
 def expert_plan(book: RecipeBook, goal: str, inventory: Mapping[str, int]) -> list[str]:
-    """Return the fewest actions that craft ``goal`` while holding ``inventory``; see the solver for what is proven."""
+    """Return a shortest plan that crafts ``goal`` from ``inventory``; the solver says when it is proven shortest."""
     plan = shortest_plan(book, goal, inventory)
     gets = [text.get(book, item, count) for item, count in plan.gets]
     return gets + [text.craft(book, craft.recipe, craft.using) for craft in plan.crafts]

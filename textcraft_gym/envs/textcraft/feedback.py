@@ -1,4 +1,4 @@
-"""Explains in words why an action did nothing, from what the player can see."""
+"""Explains in words why an action did nothing, using only information that the player has."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Feedback:
     shown: Iterable[Recipe]
     inventory: Inventory
 
-    def explain(self, said: str, reason: str) -> str:
-        """Return what was missing for an action that did nothing, for a code of ``rules.REASONS``."""
-        action = parse(said)
+    def explain(self, command: str, reason: str) -> str:
+        """Explain why a command did nothing, given its code of ``rules.REASONS``."""
+        action = parse(command)
         if reason == NOT_GETTABLE and isinstance(action, Get):
             return self._not_gettable(action)
         if reason == NOT_ENOUGH and isinstance(action, Craft):
@@ -38,7 +38,7 @@ class Feedback:
         if reason == NO_RECIPE and isinstance(action, Craft):
             return f"These ingredients do not make {_brief(action.output)}. {self._ways(action.output)}"
         if reason == WRONG_ITEM and isinstance(action, WrongItem):
-            return f"Each ingredient is a number of 1 to {MAX_COUNT} and an item: {_brief(action.said)!r} is not."
+            return f"Each ingredient is a number of 1 to {MAX_COUNT} and an item: {_brief(action.typed)!r} is not."
         return FORMS
 
     def _not_gettable(self, action: Get) -> str:

@@ -30,7 +30,7 @@ class RecipePool(NamedTuple):
 
 @lru_cache(maxsize=64)
 def all_recipes(book: RecipeBook) -> tuple[Recipe, ...]:
-    """Return the recipes of the book in order; elsewhere in this module a recipe is its index in this."""
+    """Return the recipes of the book in order; elsewhere in this module a recipe is its index in this tuple."""
     return tuple(recipe for recipes in book.recipes.values() for recipe in recipes)
 
 
@@ -44,9 +44,10 @@ def choose(book: RecipeBook, goal: str, draw: int, distractors: int = DISTRACTOR
     rng = random.Random(f"{goal}/{draw}").random
     candidates: dict[int, None] = {}
     for recipes in uses_of:
-        # Shuffling only where there is a choice is part of the game: it decides what is drawn next.
+        # A shuffle uses up random numbers, so that shuffling where there is no choice would change the later draws.
         chosen = recipes if len(recipes) <= distractors else shuffle(rng, recipes)[:distractors]
         candidates.update(dict.fromkeys(chosen))
+    # The goal's own recipes use its ingredients, too, but they are no distractors.
     for recipe in goal_recipes:
         candidates.pop(recipe, None)
     return shuffle(rng, (*goal_recipes, *shuffle(rng, tuple(candidates))[:distractors]))

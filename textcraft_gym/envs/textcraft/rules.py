@@ -1,7 +1,7 @@
-"""The rule book: what an action means, and what it does to an inventory.
+"""The rules: the meaning of an action, and its effect on an inventory.
 
-An inventory maps item ids to counts, in the order in which the items were first held. What an action means depends on
-the recipes alone and is worked out once (``World.understand``); what it does then takes a few look-ups (``apply``).
+An inventory maps item ids to counts, in the order in which the items were first held. The meaning of an action depends
+on the recipes alone and is computed once (``World.understand``); its effect then takes a few look-ups (``apply``).
 ``apply`` never changes the inventory that it is given; an action that does nothing gives the same one back.
 """
 
@@ -43,7 +43,7 @@ LOOK: Move = ((), None, "", "", "")
 
 
 class World:
-    """The recipes of a game, and the actions that were understood by them; ``world_of`` makes it.
+    """The recipes of a game, and a cache of the meaning of actions; ``world_of`` makes it.
 
     Attributes:
         book: The recipes.
@@ -58,7 +58,7 @@ class World:
         return world_of, (self.book,)
 
     def understand(self, action: str) -> Move:
-        """Return what an action means. Any string will do; equal strings of ordinary length are read once."""
+        """Return the meaning of an action, which may be any string; strings of ordinary length are cached."""
         move = self.understood.get(action)
         if move is None:
             move = _understand(self.book, action)
@@ -85,10 +85,11 @@ def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
     if gives is None:
         return inventory, answer or text.inventory(world.book, inventory), reason, ""
     left = inventory.copy()
+    # Items that are used up leave the inventory, so that they go to its end when they are held again.
     for item, count in takes:
-        rest = left[item] - count
-        if rest:
-            left[item] = rest
+        remaining = left[item] - count
+        if remaining:
+            left[item] = remaining
         else:
             del left[item]
     gained, count = gives
@@ -96,8 +97,8 @@ def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
     return left, answer, "", ""
 
 
-def _understand(book: RecipeBook, said: str) -> Move:
-    action = parse(said)
+def _understand(book: RecipeBook, command: str) -> Move:
+    action = parse(command)
     if isinstance(action, Craft):
         return _craft(book, action)
     if isinstance(action, Get):
@@ -105,22 +106,23 @@ def _understand(book: RecipeBook, said: str) -> Move:
     if isinstance(action, Look):
         return LOOK
     if isinstance(action, WrongItem):
-        return (), None, text.wrong_item(action.said), "", WRONG_ITEM
-    return (), None, text.unknown(action.said), "", UNKNOWN_ACTION
+        return (), None, text.wrong_item(action.typed), "", WRONG_ITEM
+    return (), None, text.unknown(action.typed), "", UNKNOWN_ACTION
 
 
 def _get(book: RecipeBook, action: Get) -> Move:
-    """A base item can be got in any number."""
+    """Return the meaning of a ``get``: a base item can be got in any number."""
     item = book.ids.get(action.name)
     if item is None or item in book.recipes or not action.amount:
-        return (), None, text.not_found(action.said), "", NOT_GETTABLE
-    return (), (item, action.amount), text.got(action.amount, action.said), "", ""
+        return (), None, text.not_found(action.typed), "", NOT_GETTABLE
+    return (), (item, action.amount), text.got(action.amount, action.typed), "", ""
 
 
 def _craft(book: RecipeBook, action: Craft) -> Move:
-    """The ingredients must be held, and be just what a recipe takes; then its own count is made."""
+    """Return the meaning of a ``craft``: with exactly the ingredients of a recipe, that recipe's own count is made."""
     output = text.item_id(book, action.output)
     offer = tuple((book.ids.get(name, ""), count) for name, count in action.ingredients)
+    # An ingredient that is named twice fits no recipe.
     recipe = book.match(output, offer) if len(offer) == len(dict(offer)) else None
     if recipe is None:
         return offer, None, text.no_recipe(output), text.not_enough(output), NO_RECIPE

@@ -29,7 +29,7 @@ class Task:
 
     @property
     def group(self) -> str:
-        """Its depth in words."""
+        """Its depth in words, ``depth 2``."""
         return f"depth {self.depth}"
 
     @cached_property
@@ -39,7 +39,7 @@ class Task:
 
     @property
     def content(self) -> str:
-        """The goal, and the commands for all in its tree."""
+        """The goal and every command of its tree."""
         recipes = (recipe for item in self.book.tree(self.id) for recipe in self.book.recipes[item])
         return "\n".join([self.id, *sorted({text.command(self.book, recipe) for recipe in recipes})])
 
@@ -48,7 +48,7 @@ def split_tasks(book: RecipeBook, split: str) -> tuple[Task, ...]:
     """Return the tasks of ``test``, ``dev``, ``all``, or of a made split, ``my.jsonl:train``.
 
     Raises:
-        UnknownName: If there is no such split, or a made one names a task that is none.
+        UnknownName: If there is no such split, or a made split names an unknown task.
     """
     named = _named_splits(book)
     if split in named:

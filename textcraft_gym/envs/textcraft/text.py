@@ -31,7 +31,7 @@ def get(book: RecipeBook, item: str, count: int) -> str:
 
 
 def legend(book: RecipeBook, ingredient: Ingredient) -> str:
-    """Return the line that says what fills a tag: ``planks: oak planks, spruce planks``."""
+    """Return the line that lists the members of a tag: ``planks: oak planks, spruce planks``."""
     members = ", ".join(book.names[item] for item in book.members[ingredient])
     return f"{name_of_ingredient(ingredient)}: {members}"
 
@@ -43,7 +43,7 @@ def prompt(commands: Iterable[str], legends: Iterable[str], goal: str) -> str:
 
 
 def inventory(book: RecipeBook, held: Mapping[str, int]) -> str:
-    """Return the inventory in the order in which things were first held."""
+    """Return the inventory in the order in which items were first held."""
     if not held:
         return EMPTY_HANDED
     label = _labels(book)
@@ -52,14 +52,14 @@ def inventory(book: RecipeBook, held: Mapping[str, int]) -> str:
     )
 
 
-def got(count: int, said: str) -> str:
+def got(count: int, typed: str) -> str:
     """Answer a ``get`` that worked."""
-    return f"Got {count} {said}"
+    return f"Got {count} {typed}"
 
 
-def not_found(said: str) -> str:
-    """Answer a ``get`` of what cannot be got."""
-    return f"Could not find {said[:ECHO_LENGTH]}"
+def not_found(typed: str) -> str:
+    """Answer a ``get`` of an item that cannot be got."""
+    return f"Could not find {typed[:ECHO_LENGTH]}"
 
 
 def crafted(count: int, item: str) -> str:
@@ -77,22 +77,23 @@ def no_recipe(item: str) -> str:
     return f"Could not find a valid recipe for {item}"
 
 
-def wrong_item(said: str) -> str:
-    """Answer a ``craft`` with an ingredient that is no count and name."""
-    return f"Wrong item format: {said[:ECHO_LENGTH]}"
+def wrong_item(typed: str) -> str:
+    """Answer a ``craft`` with an ingredient that is not a count and a name."""
+    return f"Wrong item format: {typed[:ECHO_LENGTH]}"
 
 
-def unknown(said: str) -> str:
-    """Answer what is no action."""
-    return f"Could not execute {said[:ECHO_LENGTH]}"
+def unknown(typed: str) -> str:
+    """Answer text that is not an action."""
+    return f"Could not execute {typed[:ECHO_LENGTH]}"
 
 
 @lru_cache(maxsize=64)
 def _labels(book: RecipeBook) -> dict[str, str]:
-    """Looks are frequent, and putting finished pieces together takes half the time of formatting them."""
+    """Return the beginning of each item's entry in the inventory."""
+    # Looking is frequent, and joining finished pieces takes half the time of formatting them.
     return {item: f"[{name}] (" for item, name in book.names.items()}
 
 
 def item_id(book: RecipeBook, name: str) -> str:
-    """Return the id behind a name, or for a name that nothing has, the id it would have had."""
+    """Return the id behind a name, or for an unknown name, the id it would have."""
     return book.ids.get(name) or DEFAULT_NAMESPACE + name[:ECHO_LENGTH].replace(" ", "_")

@@ -10,20 +10,21 @@ from textcraft_gym.envs.textcraft.tasks import Task
 
 
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
-    """Return what to think before each action of a plan that wins; nothing where the action before was the same."""
+    """Return a thought for each action of a winning plan, empty where an action repeats the one before."""
     moves = [parse(action) for action in plan]
-    found = [
-        "" if turn and action == plan[turn - 1] else _thought(moves[turn], plan[turn:], moves[turn:])
-        for turn, action in enumerate(plan)
+    written = [
+        "" if index and action == plan[index - 1] else _thought(moves[index], plan[index:], moves[index:])
+        for index, action in enumerate(plan)
     ]
     last = moves[-1]
     if len(moves) > 1 and isinstance(last, Craft):
-        found[0] = f"To craft {task.book.names[task.id]} I need {_counted(last.ingredients)}. {found[0]}"
-    return found
+        # The first thought names the subgoals: the ingredients of the last craft.
+        written[0] = f"To craft {task.book.names[task.id]} I need {_counted(last.ingredients)}. {written[0]}"
+    return written
 
 
 def _thought(move: Action, plan: Sequence[str], moves: Sequence[Action]) -> str:
-    """Think of the first action of what is left of a plan."""
+    """Return the thought before ``move``, the first action of the remaining plan."""
     if isinstance(move, Get):
         return f"No command makes {move.name}, so I get it, {_uses(move.name, moves)}."
     if not isinstance(move, Craft):
@@ -36,7 +37,7 @@ def _thought(move: Action, plan: Sequence[str], moves: Sequence[Action]) -> str:
 
 
 def _uses(name: str, moves: Sequence[Action]) -> str:
-    """Say how much of a thing goes into what is crafted with it."""
+    """Return how much of an item each later craft uses: ``2 for stick and 3 for chest``."""
     uses: Counter[str] = Counter()
     for move in moves:
         if isinstance(move, Craft):

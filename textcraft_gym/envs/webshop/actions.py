@@ -1,4 +1,4 @@
-"""Actions of a customer, ``search[words]`` and ``click[what]``, parsed independently of the page."""
+"""Actions of a customer, ``search[words]`` and ``click[target]``, parsed independently of the page."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def search(words: str) -> str:
     return f"{SEARCH}[{words.translate(_TO_SPACES)}]"
 
 
-def click(what: str) -> str:
-    """Return the action that clicks."""
-    return f"{CLICK}[{what}]"
+def click(target: str) -> str:
+    """Return the action that clicks a button, a product or an option value."""
+    return f"{CLICK}[{target}]"
 
 
-def can_be_clicked(what: str) -> bool:
+def can_be_clicked(target: str) -> bool:
     """Return whether a click on this name is parsed as such; an opening bracket in the name prevents it."""
-    return bool(what) and "[" not in what and "\n" not in what
+    return bool(target) and "[" not in target and "\n" not in target
 
 
 def _parse(action: str) -> tuple[str, str]:
-    line, _, _ = action.partition("\n")
+    line, _, _ = action.partition("\n")  # the original's ``.`` matches no new line
     closing = line.rfind("]")
     opening = line.rfind("[", 1, max(closing - 1, 0))
     if opening < 1:

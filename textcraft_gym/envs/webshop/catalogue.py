@@ -37,7 +37,7 @@ class Catalogue:
         self.index = index
         self.fingerprint = fingerprint
         self._asins = tuple(products)
-        self._found: dict[str, tuple[str, ...]] = {}
+        self._results: dict[str, tuple[str, ...]] = {}
 
     def __copy__(self) -> Catalogue:
         return self
@@ -90,12 +90,12 @@ class Catalogue:
 
     def search(self, query: str) -> tuple[str, ...]:
         """Return the ASINs of the top 50, best first."""
-        found = self._found.get(query)
-        if found is None:
-            if len(self._found) >= _KEPT_SEARCHES:
-                self._found.clear()
-            found = self._found[query] = tuple(self._asins[index] for index in self.index.search(query))
-        return found
+        results = self._results.get(query)
+        if results is None:
+            if len(self._results) >= _KEPT_SEARCHES:
+                self._results.clear()
+            results = self._results[query] = tuple(self._asins[index] for index in self.index.search(query))
+        return results
 
     def product(self, asin: str) -> Product:
         """Return a product by its ASIN in upper or lower case.

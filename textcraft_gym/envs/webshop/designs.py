@@ -1,4 +1,4 @@
-"""Designs of products: families that differ in one thing, before a seller describes them in words."""
+"""Designs of products: families that differ in one aspect, before a seller describes them in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Design(NamedTuple):
         use: The phrase after "for".
         attributes: Names of its attributes.
         values: Values to choose from, by option.
-        fixed: Values that cannot be chosen and stand in the title, by option.
+        fixed: Values that cannot be chosen and are named in the title, by option.
         price: Price in dollars, before it is rounded as sellers do.
     """
 
@@ -72,6 +72,7 @@ def _draw_design(rng: Uniform, template: ProductTemplate, has_options: bool) -> 
     groups = shuffle(rng, template.attributes)[: pick(rng, ATTRIBUTES)]
     values: dict[str, tuple[str, ...]] = {}
     fixed: dict[str, str] = {}
+    # At least one option, so that a design with options has some.
     shown = {option for option, _ in template.options if rng() < SHOWN} or {template.options[0][0]}
     for option, choice in template.options:
         if has_options and option in shown:
@@ -105,8 +106,8 @@ def _draw_values(rng: Uniform, choice: str) -> tuple[str, ...]:
 
 
 def _draw_sibling(rng: Uniform, base: Design) -> Design:
-    """Change one thing about a design; another seller's product differs in its wording, too."""
-    # Attributes and sellers stand several times, so that they are drawn more often.
+    """Change one aspect of a design; another seller's product differs in its wording, too."""
+    # Attributes and sellers are repeated, so that they are drawn more often.
     changes = (
         *[_change_attribute] * 3,
         _change_values,

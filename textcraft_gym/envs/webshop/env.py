@@ -22,12 +22,12 @@ from textcraft_gym.errors import UnknownName
 
 
 class WebShopLiteEnv(TextEnv):
-    """Buy what an instruction asks for, in a shop of a thousand products or more, by searching and clicking.
+    """Buy a product that fits an instruction, in a shop of a thousand products or more, by searching and clicking.
 
-    **Actions** (any string; others, and clicks on what is not on the page, change nothing):
+    **Actions** (any string; others, and clicks on targets that are not on the page, change nothing):
 
     - ``search[words]``: search for products, from any page.
-    - ``click[what]``: click a button, a product's ASIN (``click[b0abc12345]``) or an option value, in upper or lower
+    - ``click[target]``: click a button, a product's ASIN (``click[b0abc12345]``) or an option value, in upper or lower
       case. ``< Prev`` and ``Next >`` turn pages; ``< Prev`` of a product leads back to the results and forgets
       its options, ``Back to Search`` forgets everything, ``Buy Now`` buys.
 
@@ -40,7 +40,7 @@ class WebShopLiteEnv(TextEnv):
     - ``text_rich``: a line each, with ``[button]`` and ``[clicked button]`` marks.
 
     **Reward**: 0 until the purchase, then 0 to 1: the fraction of wanted attributes, options and price bound that it
-    meets, times how far it is the wanted type of product (see ``reward.py``).
+    meets, times the match of its type of product with the wanted one (see ``reward.py``).
 
     **Episode end**: terminates with ``click[buy now]``, and a step after that raises ``gymnasium.error.ResetNeeded``.
     Registered with a limit of 100 steps.
@@ -51,7 +51,7 @@ class WebShopLiteEnv(TextEnv):
     ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty if the expert knows no
     purchase with a reward of 1.
 
-    **Reset options**: ``{"task": "17-B0ABC12345"}`` plays that task, which may be of any split. Otherwise the
+    **Reset options**: ``{"task": "17-B0ABC12345"}`` plays that task, from any split. Otherwise the
     seed draws one of the split: human goals uniformly, synthetic ones by weights that favour rare attributes, as in
     the original.
 

@@ -26,7 +26,7 @@ class Expert:
         self.shop = shop
         self.goal = goal
         self._earns: dict[str, bool] = {}
-        self._found: dict[str, tuple[str, ...]] = {}
+        self._results_of: dict[str, tuple[str, ...]] = {}
 
     def plan(self, state: State = START) -> list[str] | None:
         """Return the shortest plan from a state; None if there is none, or the episode is over."""
@@ -58,12 +58,12 @@ class Expert:
         yield from self._listed([query], self._results(query), 1, self._results(query))
 
     def _listed(
-        self, before: Sequence[str], results: Sequence[str], number: int, asins: Sequence[str]
+        self, before: Sequence[str], results: Sequence[str], page: int, asins: Sequence[str]
     ) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
-        """Yield those of the products that are among the results, with the clicks that turn to their page."""
+        """Yield the products that are among the results, with the clicks that lead to their page."""
         for asin in asins:
             if asin in results:
-                turns = results.index(asin) // self.shop.products_per_page + 1 - number
+                turns = results.index(asin) // self.shop.products_per_page + 1 - page
                 pages = [click(NEXT if turns > 0 else PREVIOUS)] * abs(turns)
                 yield [*before, *pages, click(asin.lower())], asin, {}
 
@@ -80,9 +80,9 @@ class Expert:
         return min(ranks, key=lambda query: ranks[query])
 
     def _results(self, query: str) -> tuple[str, ...]:
-        if query not in self._found:
-            self._found[query] = navigate(self.shop, START, query).state.results
-        return self._found[query]
+        if query not in self._results_of:
+            self._results_of[query] = navigate(self.shop, START, query).state.results
+        return self._results_of[query]
 
     def _clicks(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
         """Return the fewest clicks on options after which buying the product earns 1; None if there are none."""
@@ -102,16 +102,17 @@ class Expert:
         fitting: list[list[str]] = []
         for wanted in self.goal.options:
             values = [value for value in option_of if _fits(wanted, value)]
+            # Some values match but cannot be clicked: one named like a button is the button.
             values = [value for value in values if navigate(self.shop, page, click(value)).chosen == value]
             if not values:
                 return None
-            # Try first what is chosen already, then the value exactly as it is wanted.
+            # Try the chosen value first, then the value exactly as it is wanted.
             fitting.append(sorted(values, key=lambda value: (chosen.get(option_of[value]) != value, value != wanted)))
         best: list[str] | None = None
 
         def extend(picked: dict[str, str], clicks: list[str]) -> None:
             nonlocal best
-            if best is not None and len(clicks) >= len(best):
+            if best is not None and len(clicks) >= len(best):  # branch and bound
                 return
             unmet = next((values for values in fitting if not set(values) & set(picked.values())), None)
             if unmet is None:

@@ -1,4 +1,4 @@
-"""Explains in words why an action did nothing, from what the customer can see."""
+"""Explains in words why an action did nothing, using only information on the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def explain(shop: Shop, state: State, action: str, reason: str) -> str:
     if reason == NOTHING_TYPED:
         return "A search needs words: search[words]."
     if reason == NOT_ON_PAGE:
-        _, what = parse(action)
-        there = ", ".join(clickables(shop, state))
-        return f"There is no {what[:_ECHOED]!r} on this page. There is: {there}."
+        _, target = parse(action)
+        targets = ", ".join(clickables(shop, state))
+        return f"There is no {target[:_ECHOED]!r} on this page. There is: {targets}."
     return FORMS

@@ -78,11 +78,11 @@ def find_files(data: str | Path, goals: GoalKind) -> ShopFiles:
     """
     path = Path(data).expanduser()
     if path.is_dir():
-        found = sorted(path.glob(f"{_PRODUCTS}*.json"))
-        if len(found) != 1:
-            names = ", ".join(file.name for file in found) or "none"
+        candidates = sorted(path.glob(f"{_PRODUCTS}*.json"))
+        if len(candidates) != 1:
+            names = ", ".join(file.name for file in candidates) or "none"
             raise ShopDataError(path, f"expected one file {_PRODUCTS}*.json, got {names}")
-        path = found[0]
+        path = candidates[0]
     elif not path.is_file():
         raise ShopDataError(path, "no such file or folder")
     human = path.parent / _HUMAN
@@ -92,12 +92,12 @@ def find_files(data: str | Path, goals: GoalKind) -> ShopFiles:
 
 
 def _attributes_file(products: Path) -> Path:
-    """Return ``items_ins_v2_1000.json`` for ``items_shuffle_1000.json`` and so on, or else the only such file."""
+    """Return ``items_ins_v2_1000.json`` for ``items_shuffle_1000.json``, or else the only file of attributes."""
     same = products.with_name(products.name.replace(_PRODUCTS, _ATTRIBUTES))
-    found = [same] if same != products and same.is_file() else sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
-    if len(found) != 1:
+    candidates = [same] if same != products and same.is_file() else sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
+    if len(candidates) != 1:
         raise ShopDataError(products.parent, f"expected {same.name} or one file {_ATTRIBUTES}*.json")
-    return found[0]
+    return candidates[0]
 
 
 def read_shop(files: ShopFiles, seed: int, progress: Progress) -> Iterator[tuple[Product, list[Wish]]]:
@@ -154,21 +154,21 @@ class _Entry:
         return self.values.get(key)
 
     def text(self, key: str, default: str | None = None) -> str:
-        found = self.get(key)
-        if found is None and default is None:
+        value = self.get(key)
+        if value is None and default is None:
             raise self.error(key, "is null" if key in self.values else "is missing")
-        found = default if found is None else found
-        if not isinstance(found, str):
-            raise self.error(key, f"expected a text, got {_abbreviated(found)}")
-        return found
+        value = default if value is None else value
+        if not isinstance(value, str):
+            raise self.error(key, f"expected a text, got {_abbreviated(value)}")
+        return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        found = self.get(key)
-        if found is None:
+        values = self.get(key)
+        if values is None:
             return ()
-        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-            raise self.error(key, f"expected a list of texts, got {_abbreviated(found)}")
-        return tuple(found)
+        if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
+            raise self.error(key, f"expected a list of texts, got {_abbreviated(values)}")
+        return tuple(values)
 
 
 def _abbreviated(value: object) -> str:
@@ -178,6 +178,7 @@ def _abbreviated(value: object) -> str:
 
 def _product(entry: _Entry, asin: str, attributes: tuple[str, ...], seed: int) -> Product:
     prices = _prices(entry)
+    # Seeded for each product, so that its price does not depend on the other products of the file.
     rng = random.Random(f"price {seed} {asin}")
     return Product(
         asin=asin,
@@ -195,8 +196,9 @@ def _product(entry: _Entry, asin: str, attributes: tuple[str, ...], seed: int) -
 
 
 def _bullets(entry: _Entry) -> tuple[str, ...]:
-    found = entry.get("small_description")
-    return (found,) if isinstance(found, str) else entry.texts("small_description")
+    # Most entries have a list of bullets, some a single text.
+    bullets = entry.get("small_description")
+    return (bullets,) if isinstance(bullets, str) else entry.texts("small_description")
 
 
 def _prices(entry: _Entry) -> tuple[float, ...]:
@@ -213,10 +215,10 @@ def _prices(entry: _Entry) -> tuple[float, ...]:
 
 
 def _options(entry: _Entry) -> dict[str, tuple[str, ...]]:
-    found = entry.get("customization_options") or {}
-    if not isinstance(found, dict):
-        raise entry.error("customization_options", f"expected an object, got {_abbreviated(found)}")
-    return {name.lower(): _values(entry, name, values) for name, values in found.items() if values is not None}
+    options = entry.get("customization_options") or {}
+    if not isinstance(options, dict):
+        raise entry.error("customization_options", f"expected an object, got {_abbreviated(options)}")
+    return {name.lower(): _values(entry, name, values) for name, values in options.items() if values is not None}
 
 
 def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Generates a shop and its customers from a seed: the same seed gives the same shop, byte for byte, on every machine.
 
-Products come in families that differ in one thing: an attribute, a value, a detail, the seller or the price. Every goal
-can be met: its product with its options has a reward of 1.
+Products come in families that differ in one aspect: an attribute, a value, a detail, the seller or the price. Every
+goal can be met: its product with its options has a reward of 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GOALS_WITH_OPTIONS = (2, 3, 4, 4)
 WANTED = (1, 2, 2, 3)
 """Number of attributes that a customer asks for."""
 WANTED_WITH_OPTIONS = (1, 1, 1, 2)
-"""Number of attributes that a customer asks for beside option values."""
+"""Number of attributes that a customer asks for in addition to option values."""
 ASKED = 0.95
 """Probability that a customer asks for a value of an option."""
 DETAILS = {"kind": 0.25, "feature": 0.1, "use": 0.15, "fixed": 0.2}
@@ -58,10 +58,11 @@ def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ..
     designs: list[Design] = []
     for index, template in enumerate(templates):
         designs += draw_designs(rng, template, share + 1 if index < remainder else share)
-    asins: dict[str, None] = {}
+    asins: dict[str, None] = {}  # a dict, as a set has no order
     while len(asins) < products:
         asins["B0" + "".join(pick(rng, _ASIN_LETTERS) for _ in range(8))] = None
     titles: set[str] = set()
+    # Shuffled, so that the members of a family are not next to each other.
     designs = shuffle(rng, designs)
     listings = [write_listing(rng, design, asin, titles) for design, asin in zip(designs, asins, strict=True)]
     bounds_rng = random.Random(f"bounds {seed}")

@@ -80,7 +80,7 @@ class Details(NamedTuple):
 
 
 def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[str], details: Details) -> str:
-    """Write what a customer wants.
+    """Write the request of a customer.
 
     Args:
         rng: Draws the wording.
@@ -89,8 +89,9 @@ def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[
         details: The other wishes.
 
     Returns:
-        One sentence, two or three, in lower case and without the last full stop.
+        One to three sentences, in lower case and without the last full stop.
     """
+    # The order of the draws is part of every generated shop: another order would make other instructions.
     noun_phrase = pick(rng, template.noun_phrases)
     is_plural = noun_phrase.article not in _SINGULAR_ARTICLES and noun_phrase.noun.endswith("s")
     adjectives, sentences = _express(rng, [attributes()[name] for name in wanted], noun_phrase)
@@ -110,6 +111,7 @@ def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[
     values, position = _write_values(rng, template, details.values), rng()
     if not values:
         body += clause
+    # Values that do not all begin with a preposition read well only after a comma.
     elif position < 0.3 or not all(value.startswith(_PREPOSITIONS) for value in values):
         body += f"{clause}, {_join_values(values)}"
     elif position < 0.7:
@@ -154,11 +156,11 @@ def _sort_clauses(rng: Uniform, sentences: Sequence[str]) -> tuple[list[str], li
     of: list[str] = []
     that: list[str] = []
     for sentence in sentences:
-        verb, _, rest = sentence.partition(" ")
-        if verb == "has" and not rest.startswith("only") and rng() < 0.7:
-            with_.append(rest)
+        verb, _, predicate = sentence.partition(" ")
+        if verb == "has" and not predicate.startswith("only") and rng() < 0.7:
+            with_.append(predicate)
         elif sentence.startswith(("is made", "is padded", "is covered")) and rng() < 0.7:
-            of.append(rest)
+            of.append(predicate)
         else:
             that.append(sentence)
     return with_, of, that
@@ -173,10 +175,10 @@ def _write_demand(rng: Uniform, sentences: Sequence[str], is_plural: bool) -> st
 
 
 def _plural(sentence: str) -> str:
-    verb, _, rest = sentence.partition(" ")
+    verb, _, predicate = sentence.partition(" ")
     if verb in _AUXILIARIES:
         return sentence
-    return f"{_PLURAL_VERBS.get(verb, verb.removesuffix('s'))} {rest}"
+    return f"{_PLURAL_VERBS.get(verb, verb.removesuffix('s'))} {predicate}"
 
 
 def _infinitive(sentence: str) -> str:

@@ -41,6 +41,7 @@ def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> 
     is_named = [wording() < IN_TITLE for _ in range(max(ATTRIBUTES))]
     in_title = [name for name, named in zip(design.attributes, is_named, strict=False) if named]
     title = _write_title(wording, design, in_title)
+    # Drawn from ``rng``: further draws from ``wording`` would change the bullets, which a family shares.
     while title in titles:
         title = _write_title(rng, design, in_title)
     titles.add(title)

@@ -35,7 +35,7 @@ def page(shop: Shop, instruction: str, state: State, score: float = 0.0) -> list
     Args:
         shop: The shop.
         instruction: The instruction, which every page but the last shows.
-        state: The page and what was done on it.
+        state: The state of the customer, which determines the page.
         score: The reward, for the last page.
     """
     if state.page == "done":

@@ -28,7 +28,7 @@ class Attribute(NamedTuple):
         titles: Its names in titles.
         bullets: Features whose sentences contain the words of the name.
         adjective: The form that customers put before the noun; empty if there is none.
-        sentences: What customers say of the product, without the subject: ``is machine washable``.
+        sentences: Customers' sentences about the product, without the subject: ``is machine washable``.
     """
 
     name: str

@@ -24,7 +24,7 @@ class Reward:
     """The reward of a purchase and its parts, each in 0..1.
 
     Attributes:
-        r_type: How far it is the wanted type of product; a factor of the score.
+        r_type: Match of its type of product with the wanted one; a factor of the score.
         r_att: Fraction of the wanted attributes that it has; None if none was wanted.
         r_option: Fraction of the wanted options that were chosen; None if none was wanted.
         r_price: 1 if it costs no more than the bound, else 0.
@@ -64,12 +64,13 @@ def reward(goal: Goal, product: Product, options: Mapping[str, str], nouns: Noun
 
 
 def type_reward(wanted: Product, bought: Product, nouns: Nouns = default_nouns) -> float:
-    """Return how far a product is of the wanted type: 1, 0.5, 0.1 or 0."""
+    """Return the match of a product's type with the wanted one: 1, 0.5, 0.1 or 0."""
     wanted_nouns = list(nouns(wanted.title))
     # The distinct nouns in common over all wanted ones, repetitions included, as in the original.
     overlap = len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns) if wanted_nouns else 0.2
     if overlap < 0.1:
         return 0.1 if overlap else 0.0
+    # Two common categories, since the first level of the path is shared by a whole department.
     related = wanted.query == bought.query or len(_categories(wanted) & _categories(bought)) > 1
     return 1.0 if related or overlap > 0.2 else 0.5
 

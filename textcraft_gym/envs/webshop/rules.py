@@ -1,4 +1,4 @@
-"""The rules: what can be clicked on each page, and where an action leads."""
+"""The rules: the click targets of each page, and the page that an action leads to."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read(world: World, move: Transition) -> str:
 
 
 def navigate(shop: Shop, state: State, action: str) -> Transition:
-    """Return where an action leads, without the text of the page."""
+    """Return the next state of an action, without the text of the page."""
     name, argument = parse(action)
     if name == CLICK:
         return _clicked(shop, state, argument)
@@ -61,7 +61,7 @@ def navigate(shop: Shop, state: State, action: str) -> Transition:
 
 
 def clickables(shop: Shop, state: State) -> tuple[str, ...]:
-    """Return what can be clicked, in the order of the original.
+    """Return the click targets of a page, in the order of the original.
 
     The search button of the index page is included, though clicking it does nothing without ``search[words]``.
     """
@@ -82,53 +82,53 @@ def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]
     """
     if state.page == "done":
         return []
-    clicks = [click(what) for what in clickables(shop, state) if what != TYPE_FIRST and can_be_clicked(what)]
-    return [*clicks, search(instruction)]
+    targets = [target for target in clickables(shop, state) if target != TYPE_FIRST and can_be_clicked(target)]
+    return [*map(click, targets), search(instruction)]
 
 
-def _clicked(shop: Shop, state: State, what: str) -> Transition:
-    if what == TYPE_FIRST:
+def _clicked(shop: Shop, state: State, target: str) -> Transition:
+    if target == TYPE_FIRST:
         return Transition(state, NOTHING_TYPED if state.page == "index" else NOT_ON_PAGE)
     if state.page == "results":
-        after = _from_results(shop, state, what)
+        after = _from_results(shop, state, target)
     elif state.page == "item":
-        after = _from_item(shop, state, what)
+        after = _from_item(shop, state, target)
     elif state.page == "sub":
-        after = _from_sub_page(state, what)
+        after = _from_sub_page(state, target)
     else:
         after = None
     return after or Transition(state, NOT_ON_PAGE)
 
 
-def _from_results(shop: Shop, state: State, what: str) -> Transition | None:
-    if what == NEXT:
+def _from_results(shop: Shop, state: State, target: str) -> Transition | None:
+    if target == NEXT:  # as in the original, also past the last page
         return Transition(state._replace(number=state.number + 1))
-    if what == PREVIOUS and state.number > 1:
+    if target == PREVIOUS and state.number > 1:
         return Transition(state._replace(number=state.number - 1))
     for asin in shop.listed(state):
-        if asin.lower() == what:
+        if asin.lower() == target:
             return Transition(state._replace(page="item", asin=asin, visited=state.visited | {asin}))
-    return Transition(START) if what == BACK_TO_SEARCH else None
+    return Transition(START) if target == BACK_TO_SEARCH else None
 
 
-def _from_item(shop: Shop, state: State, what: str) -> Transition | None:
+def _from_item(shop: Shop, state: State, target: str) -> Transition | None:
     """Follow a click on a product's page; a value named like a button is the button, as in the original."""
-    if what == BUY:
+    if target == BUY:
         return Transition(state._replace(page="done"))
-    if what in shop.sub_pages:
-        return Transition(state._replace(page="sub", sub_page=what))
-    if what == PREVIOUS:
+    if target in shop.sub_pages:
+        return Transition(state._replace(page="sub", sub_page=target))
+    if target == PREVIOUS:
         return Transition(state._replace(page="results", asin="", chosen=()))
-    if what == BACK_TO_SEARCH:
+    if target == BACK_TO_SEARCH:
         return Transition(START)
-    option = shop.options(state.asin).get(what)
+    option = shop.options(state.asin).get(target)
     if option is None:
         return None
-    chosen = {**dict(state.chosen), option: what}
-    return Transition(state._replace(chosen=tuple(sorted(chosen.items()))), chosen=what)
+    chosen = {**dict(state.chosen), option: target}
+    return Transition(state._replace(chosen=tuple(sorted(chosen.items()))), chosen=target)
 
 
-def _from_sub_page(state: State, what: str) -> Transition | None:
-    if what == PREVIOUS:
+def _from_sub_page(state: State, target: str) -> Transition | None:
+    if target == PREVIOUS:
         return Transition(state._replace(page="item", sub_page=""))
-    return Transition(START) if what == BACK_TO_SEARCH else None
+    return Transition(START) if target == BACK_TO_SEARCH else None

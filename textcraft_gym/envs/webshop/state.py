@@ -67,7 +67,7 @@ class Stock(Protocol):
 
 
 class Shop:
-    """A catalogue on pages.
+    """A catalogue shown on pages.
 
     Args:
         stock: The catalogue.
@@ -99,6 +99,7 @@ class Shop:
 
     def search(self, query: str) -> tuple[str, ...]:
         """Return the ASINs of the top 50."""
+        # Cut here as well, since another stock than the catalogue may return more.
         return tuple(self.stock.search(query)[:MAX_RESULTS])
 
     def listed(self, state: State) -> tuple[str, ...]:
@@ -108,13 +109,13 @@ class Shop:
 
     def options(self, asin: str) -> Mapping[str, str]:
         """Return the option that each value belongs to, the last one if there are two."""
-        found = self._options.get(asin)
-        if found is None:
+        options = self._options.get(asin)
+        if options is None:
             if len(self._options) >= _KEPT_PRODUCTS:
                 self._options.clear()
             groups = self.products[asin].options.items()
-            found = self._options[asin] = {value: name for name, values in groups for value in values}
-        return found
+            options = self._options[asin] = {value: name for name, values in groups for value in values}
+        return options
 
     def judge(self, goal: Goal, asin: str, chosen: Mapping[str, str]) -> Reward:
         """Return the reward of buying a product with the chosen options."""

@@ -94,7 +94,7 @@ class _Records:
         self._data, self._ends = arrays[name], arrays[f"{name}_ends"]
 
     def __getitem__(self, index: int) -> Any:
-        start = self._ends[index - 1] if index else 0
+        start = self._ends[index - 1] if index else 0  # a value starts where the one before it ends
         return json.loads(self._data[start : self._ends[index]].tobytes())
 
 
@@ -118,6 +118,7 @@ def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress) -> Ar
     Raises:
         ShopDataError: If they cannot be read.
     """
+    # The name identifies the files and arguments, the stamp their version: a changed file replaces its cached arrays.
     stats = [(file, file.stat()) for file in files.all]
     parts = [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]
     stamp = json.dumps([FORMAT, goals, seed, parts])
@@ -135,11 +136,12 @@ def build(shop: Iterable[tuple[Product, list[Wish]]], files: ShopFiles) -> Array
     """Return products, goals and the search index as arrays."""
     asins: list[str] = []
     products, wishes = _Writer(), _Writer()
-    wished: list[tuple[int, Wish, int]] = []  # the index of a product, a wish for it, and how many goals that makes
+    wished: list[tuple[int, Wish, int]] = []  # the index of a product, a wish for it, and its number of goals
 
     def documents() -> Iterator[str]:
         """Record products and wishes on the way, so that the files are read once."""
         for product, product_wishes in shop:
+            # A wish for a combination of options makes no goal if one of them has no values.
             counted = [(len(asins), wish, wish.goal_count(product)) for wish in product_wishes]
             wished.extend(entry for entry in counted if entry[-1] > 0)
             asins.append(product.asin)
@@ -173,7 +175,7 @@ def _goals(wishes: Sequence[Wish], counts: Sequence[int]) -> Arrays:
     """Return the wish, the combination of options and the weight of each goal, in the shuffled order."""
     order = np.array(shuffled(range(sum(counts))))
     wish = np.repeat(np.arange(len(counts)), counts)[order]
-    first = np.cumsum(counts) - counts
+    first = np.cumsum(counts) - counts  # the index of the first goal of each wish, before shuffling
     weight = np.array(weights(wishes, counts), np.float64)
     return {"goal_wish": wish, "goal_combination": order - first[wish], "goal_weight": weight[wish]}
 
@@ -195,6 +197,7 @@ def _write(arrays: Arrays, stamp: str, stream: IO[bytes]) -> None:
         layout[name] = [part.dtype.str, start, part.nbytes]
         start += part.nbytes + _padding(part.nbytes)
     header = json.dumps([stamp, layout]).encode()
+    # Spaces, which JSON ignores, so that the arrays after the header are aligned.
     header += b" " * _padding(len(header) + 1) + b"\n"
     pieces: list[Any] = [header]
     for part in arrays.values():

@@ -112,7 +112,7 @@ def split_tasks(market: Market, split: str) -> tuple[Task, ...]:
     Raises:
         UnknownName: If there is no such split.
     """
-    return tuple(task_at(market, number) for number in market.catalogue.split(split))
+    return tuple(task_at(market, index) for index in market.catalogue.split(split))
 
 
 def draw_task(market: Market, split: str, seed: int) -> Task:
@@ -123,12 +123,12 @@ def draw_task(market: Market, split: str, seed: int) -> Task:
         split: A split that is not empty.
         seed: A random integer of 64 bits.
     """
-    numbers = market.catalogue.split(split)
+    indices = market.catalogue.split(split)
     if market.goals == "human":
-        return task_at(market, numbers[seed % len(numbers)])
+        return task_at(market, indices[seed % len(indices)])
     cumulative = _cumulative_weights(market, split)
-    index = bisect(cumulative, seed / (1 << 64) * cumulative[-1])
-    return task_at(market, numbers[min(index, len(numbers) - 1)])  # rounding may reach the end
+    position = bisect(cumulative, seed / (1 << 64) * cumulative[-1])
+    return task_at(market, indices[min(position, len(indices) - 1)])  # rounding may reach the end
 
 
 def find_task(market: Market, split: str, task_id: object) -> Task:
@@ -159,4 +159,4 @@ def _market(catalogue: Catalogue, opened_by: tuple[str | Path, GoalKind, int, bo
 @lru_cache(maxsize=32)
 def _cumulative_weights(market: Market, split: str) -> list[float]:
     goals = market.catalogue.goals
-    return list(accumulate(goals[number].weight for number in market.catalogue.split(split)))
+    return list(accumulate(goals[index].weight for index in market.catalogue.split(split)))

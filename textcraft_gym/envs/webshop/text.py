@@ -34,7 +34,7 @@ def text_rich(nodes: Iterable[Node]) -> str:
             lines.append(f"\n[clicked button] {words} [clicked button_]\n")
         elif kind == CHOSEN:
             lines.append(f"  [clicked button] {words} [clicked button_]\n")
-            clicked = f"{chosen(words)}\n{clicked}"
+            clicked = f"{chosen(words)}\n{clicked}"  # at the top of the page, the last option first
         else:
             lines.append(f"{words}\n")
     return clicked + "".join(lines)

@@ -25,13 +25,13 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
 
 def _thought(task: Task, before: State, action: str, turn: Transition) -> str:
     after = turn.state
-    _, what = parse(action)
+    _, target = parse(action)
     if turn.chosen:
         option = task.market.options(after.asin)[turn.chosen]
         return f"Of {option} I choose {turn.chosen}, which is what was asked for."
     if action == search(task.goal.instruction):
         return "I search in the words of the instruction, which say what it must be."
-    if after.page == "results" and what not in (NEXT, BUY) and before.page != "results":
+    if after.page == "results" and target not in (NEXT, BUY) and before.page != "results":
         return "I search in the words in which a shop would describe what is asked for."
     if after.page == "results":
         return "Nothing on this page is what I want, so I look at another."

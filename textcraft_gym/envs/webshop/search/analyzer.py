@@ -1,4 +1,4 @@
-"""Turns text into index terms as Lucene's EnglishAnalyzer does: tokens without possessives, stop words and endings."""
+"""Turns text into index terms as Lucene's EnglishAnalyzer does: no possessives, no stop words, stemmed."""
 
 from __future__ import annotations
 

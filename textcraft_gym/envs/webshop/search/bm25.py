@@ -26,7 +26,7 @@ B = np.float32(0.4)
 
 
 class Index:
-    """Finds documents; made by ``build``, or of the arrays of an index that was built before.
+    """Finds documents; made by ``build``, or from the arrays of an index that was built before.
 
     Args:
         arrays: The inverted index. Postings are grouped by term: those of term ``i`` are at ``starts[i]`` up to
@@ -74,6 +74,7 @@ class Index:
         term_scores, documents = [], []
         for term_id, tf in query_tf.items():
             postings = slice(self._starts[term_id], self._starts[term_id + 1])
+            # The form in which Lucene computes BM25: an equivalent one would round differently.
             weight = np.float32(tf) * self._idf[term_id]
             term_scores.append(weight - weight / (np.float32(1) + self._tf_norm[postings]))
             documents.append(self._documents[postings])
@@ -87,6 +88,7 @@ def quantise(length: int) -> int:
     exact = 24
     if length < exact:
         return length
+    # Four significant bits are kept, as in Lucene's SmallFloat.intToByte4.
     dropped_bits = max(0, (length - exact).bit_length() - 4)
     return exact + (((length - exact) >> dropped_bits) << dropped_bits)
 
@@ -117,6 +119,7 @@ def _invert(documents: Iterable[str], keys: Sequence[str]) -> Arrays:
         lengths.append(tf.total())
     if len(keys) != len(lengths):
         raise ValueError(f"expected a key for each of {len(lengths)} documents, got {len(keys)}")
+    # Grouped by term by a stable sort, so that the postings of a term stay in the order of documents.
     terms = np.frombuffer(posting_terms, np.int32)
     order = np.argsort(terms, kind="stable")
     owners = np.repeat(np.arange(len(lengths), dtype=np.int32), np.frombuffer(posting_counts, np.int32))[order]

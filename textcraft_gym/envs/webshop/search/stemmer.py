@@ -21,6 +21,7 @@ def stem(word: str) -> str:
     if len(word) < 3:
         return word
     stemmed = _porter(word)
+    # The program undoubles any consonant but l, s and z after removing -ed or -ing.
     is_doubled = stemmed[-1] == stemmed[-2:-1] and stemmed[-1] not in "aeioulsz"
     if is_doubled and word in (f"{stemmed}ed", f"{stemmed}ing"):
         return stemmed[:-1]

@@ -1,7 +1,7 @@
 """Splits text into tokens as Lucene's StandardTokenizer does, by Unicode's word boundaries (UAX #29).
 
-A token is a run of letters and digits. An apostrophe, a colon or the like may stand between two letters, a comma or a
-point between two digits, an underscore anywhere. Ideographs stand alone, and emoji are tokens.
+A token is a run of letters and digits. It may contain an apostrophe, a colon or the like between two letters, a
+comma or a full stop between two digits, and underscores anywhere. Each ideograph is a token, and so is each emoji.
 """
 
 from __future__ import annotations
