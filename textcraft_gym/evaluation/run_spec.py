@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textcraft_gym.evaluation.backends import Backend
 
 DEFAULT_SEEDS = 100
-"""Episodes of an environment that has no tasks, where no ``limit`` says how many."""
+"""Default number of episodes in an environment without tasks."""
 
 
 def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
@@ -35,15 +35,15 @@ def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]
 
     Args:
         help: Its meaning, also on the command line.
-        flag: Its name on the command line where that is given once for each item.
-        decides: Whether it can change an episode. Two runs that differ elsewhere are the same run.
+        flag: Its name on the command line if it is repeated there, once for each item.
+        decides: Whether it can change an episode. Runs that differ only in other fields are the same run.
     """
     return {"help": help, "flag": flag, "decides": decides}
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """All options of a run. The meaning of each field stands beside it.
+    """All options of a run; the help text of each field documents it.
 
     Raises:
         ValueError: For a number that is out of bounds, or a split among ``env_args``.
@@ -111,7 +111,7 @@ class RunSpec:
 
     @property
     def models(self) -> dict[str, str | Model]:
-        """The model of each role, by its description or as it stands; ``executor`` answers for roles without one."""
+        """The model of each role, as a description or an object; ``executor`` is the default for other roles."""
         if isinstance(self.model, Mapping):
             models = dict(self.model)
         else:
@@ -127,7 +127,7 @@ class RunSpec:
         return self if self.split else replace(self, split=default_split(self.env))
 
     def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
-        """Return the agent, which reads its texts from ``prompts``, by default those of the folder.
+        """Return the agent, which reads its prompts from ``prompts``, by default those of the spec.
 
         Raises:
             UnknownName: For an environment, an agent or an argument of it that does not exist.
@@ -143,7 +143,7 @@ class RunSpec:
         return agent
 
     def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
-        """Return an environment with all that the agent needs of it, in the wrappers that the spec names.
+        """Return an environment with the arguments that the agent requires, in the wrappers of the spec.
 
         Raises:
             UnknownName: For a split, a wrapper or an argument that does not exist.
@@ -158,7 +158,7 @@ class RunSpec:
         """Return the model of each role.
 
         Raises:
-            ModelError: If one cannot be had.
+            ModelError: If one cannot be made.
         """
         return {
             role: make_model(model, cassette=self.cassette, replay_only=self.replay_only)
