@@ -1,4 +1,4 @@
-"""Episodes for trainers: played wherever a backend plays them, and yielded as they end."""
+"""Episodes for training: played by a backend, and yielded as they end."""
 
 from __future__ import annotations
 

@@ -86,16 +86,17 @@ class RunSpec:
         metadata=_about(f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."),
     )
     max_steps: int | None = field(
-        default=None, metadata=_about("Most actions an episode; by default the agent's budget or the registered limit.")
+        default=None,
+        metadata=_about("Maximum actions per episode; by default the agent's budget or the registered limit."),
     )
-    max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Most completions an episode."))
-    workers: int = field(default=1, metadata=_about("Episodes under way at once.", decides=False))
+    max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Maximum completions per episode."))
+    workers: int = field(default=1, metadata=_about("Number of concurrent episodes.", decides=False))
     backend: str | Backend = field(
         default="loop",
         metadata=_about("Where episodes are played: loop, process, ray or ray:ADDRESS.", decides=False),
     )
     cassette: str | Path | None = field(
-        default=None, metadata=_about("A file that keeps what models answer, to replay it.", decides=False)
+        default=None, metadata=_about("A file that records the models' answers and replays them.", decides=False)
     )
     replay_only: bool = field(default=False, metadata=_about("Answer from the cassette alone.", decides=False))
 
@@ -168,8 +169,8 @@ class RunSpec:
         }
 
     def described(self) -> dict[str, Any]:
-        """Return what decides about the episodes as JSON can hold it: names for objects, and no key of a server."""
-        shown = {one.name: getattr(self, one.name) for one in fields(self) if one.metadata["decides"]}
+        """Return the options that can change episodes, as JSON values: objects by name, and without API keys."""
+        shown = {option.name: getattr(self, option.name) for option in fields(self) if option.metadata["decides"]}
         names = {role: _name(model) for role, model in self.models.items()}
         others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
         return {
@@ -185,7 +186,7 @@ class RunSpec:
 
 
 def _name(described: object) -> str:
-    """Return the name of an agent or a model, so that no one's numbers go under another's name."""
+    """Return the name of an agent or a model; an object without a name has that of its class."""
     if isinstance(described, str):
         return without_key(described)
     return str(getattr(described, "name", None) or getattr(described, "__name__", None) or type(described).__name__)
