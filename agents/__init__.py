@@ -62,7 +62,7 @@ _LAZY = {
     "make_agent": "registry",
     "make_model": "models.spec",
 }
-"""Names that are imported when they are first asked for, by the modules that hold them."""
+"""Names that are imported on first use, with their modules."""
 
 __all__ = [
     "Act",
@@ -104,12 +104,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import an agent, or a function that makes one, when it is first asked for."""
+    """Import a name of ``_LAZY`` on first use."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    """List the names that are still to be imported, too."""
+    """List all names, including those not imported yet."""
     return sorted({*globals(), *__all__})

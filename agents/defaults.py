@@ -1,7 +1,7 @@
-"""The numbers that each agent plays each game with: one table, by agent and game.
+"""The default settings of each agent in each game, in one table.
 
-Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's. An
-option of an agent's constructor goes before them.
+Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
+Options of an agent's constructor override them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_DEPTH = 20
 
 @dataclass(frozen=True)
 class Settings:
-    """The bounds that an agent keeps in one game; each agent uses those that it has options for.
+    """The bounds of an agent in one game; each agent uses only those that it has options for.
 
     Attributes:
         turns: Maximum number of turns of one attempt, thoughts included.
@@ -80,11 +80,11 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("zero_shot", "alfworld"): Settings(planner_tokens=400),
     ("zero_shot", "default"): Settings(planner_tokens=800),
 }
-"""A game that has no row of an agent has the agent's row ``default``."""
+"""A game without a row for an agent uses the agent's row ``default``."""
 
 
 def settings_for(agent: str, game: str, **options: int | None) -> Settings:
-    """Return the settings of an agent in a game, with the options that are given in the place of its defaults.
+    """Return the settings of an agent in a game: its defaults, overridden by the options that are given.
 
     Args:
         agent: Name of the agent.

@@ -1,4 +1,4 @@
-"""Objects by their names in the form ``module:name``, and the options in a description of one."""
+"""Loading of objects by names of the form ``module:name``, and parsing of their options."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _KEY = re.compile(r"[^,=]*=?")
 
 
 def load(kind: str, path: str) -> Any:
-    """Return what ``module:name`` names, and import the module if need be.
+    """Return the object named ``module:name``; the module is imported if necessary.
 
     Args:
-        kind: The kind of object that is looked for, for messages: ``agent``.
+        kind: The kind of object, such as ``agent``, for messages.
         path: The module, a colon and a name in it.
 
     Raises:
@@ -43,7 +43,7 @@ def load(kind: str, path: str) -> Any:
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of an error on one line, with the error's class where a message alone would say too little."""
+    """Return the message of an error on one line, with the error's class unless the message is clear without it."""
     message = " ".join(str(error).split())
     return message if message and isinstance(error, (ValueError, ImportError)) else f"{type(error).__name__}: {message}"
 
@@ -65,7 +65,7 @@ def split_fields(text: str) -> list[str]:
 
 
 def key_values(pairs: list[str]) -> dict[str, Any]:
-    """Read ``KEY=VALUE`` pairs; a value that is JSON (10, true, null) is that, any other is the text itself.
+    """Parse ``KEY=VALUE`` pairs; a value that is valid JSON (10, true, null) is decoded, any other is text.
 
     Raises:
         ValueError: If a pair has no key or no ``=``.
@@ -83,7 +83,7 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
 
 
 def _end_of_json(text: str, start: int) -> int | None:
-    """Return where a value in JSON ends; None if no such value begins at ``start`` and ends at a comma or the end."""
+    """Return the end of the JSON value at ``start``; None if there is none that ends at a comma or the text's end."""
     if text[start : start + 1] in ("{", "[", '"'):
         with suppress(ValueError):
             _, end = json.JSONDecoder().raw_decode(text, start)

@@ -34,11 +34,11 @@ AGENTS: Mapping[str, str] = {
     "try_again": "textcraft_gym.agents.adapt.try_again:TryAgainAgent",
     "zero_shot": "textcraft_gym.agents.deps.zero_shot:ZeroShotAgent",
 }
-"""The suite's agents: where each class is, imported when it is asked for."""
+"""The suite's agents by name, each with the path of its class, which is imported on first use."""
 
 
 def find_agent(name: str) -> Any:
-    """Return the class, function or object that an agent's name leads to.
+    """Return the class, function or object of an agent's name.
 
     Args:
         name: A name of ``AGENTS``, a name under which an installed package registers an agent as an entry point of the
@@ -107,7 +107,7 @@ def make_agent(
 def _arguments(
     name: str, signature: inspect.Signature, given: Mapping[str, Any], offered: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments that are given, and of those that are offered the ones that a constructor has."""
+    """Return the given arguments, plus the offered ones that are parameters of the constructor."""
     for key in given:
         if key not in signature.parameters:
             names = [known for known in signature.parameters if known not in offered]

@@ -1,4 +1,4 @@
-"""An environment played by a person, in a terminal or through a pipe."""
+"""Interactive play by a person, in a terminal or through a pipe."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ GOALS = ("Goal: ", "Your task is to: ")
 
 
 class Moment(NamedTuple):
-    """A moment of the game to go back to: the environment's snapshot, and the last info."""
+    """A state of the game to undo to: the environment's snapshot, and the last info."""
 
     snapshot: Any
     info: dict[str, Any]
 
 
 def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
-    """Play one episode and return whether it was won. At the end of the input the game is left.
+    """Play one episode, until it or the input ends, and return whether it was won.
 
     Args:
-        env_id: Any id of an environment of text.
+        env_id: The id of any text environment.
         task: A task id; otherwise the seed draws one.
         seed: The seed of the reset.
         env_args: Further arguments of ``gym.make``.
@@ -52,7 +52,8 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
             console.print("Left the game.")
             break
         if action == "hint":
-            console.print(f"[yellow]{escape((info.get('expert_plan') or ['no hint here'])[0])}[/]")
+            plan = info.get("expert_plan") or ["no hint here"]
+            console.print(f"[yellow]{escape(plan[0])}[/]")
         elif action == "undo":
             undone = _undo(env, earlier, console)
             steps, info = (steps - 1, undone) if undone else (steps, info)
@@ -60,24 +61,31 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
             _remember(env, earlier, info)
             answer, _, terminated, truncated, info = env.step(action)
             steps, over = steps + 1, terminated or truncated
-            console.print(f"[{'red' if 'invalid_reason' in info else 'green'}]{escape(answer)}[/]", soft_wrap=True)
-            if "invalid_reason" in info:
-                console.print(f"[dim]{escape(_explanation(env, action, info))}[/]", soft_wrap=True)
+            _show_answer(console, env, action, answer, info)
     if over:
         console.print(f"[bold]{'Won' if info.get('won') else 'Lost'}[/] after {steps} actions.")
     env.close()
     return bool(info.get("won"))
 
 
+def _show_answer(console: Console, env: gym.Env[str, str], action: str, answer: str, info: dict[str, Any]) -> None:
+    """Print the game's answer to an action, with an explanation if the action was invalid."""
+    if "invalid_reason" not in info:
+        console.print(f"[green]{escape(answer)}[/]", soft_wrap=True)
+        return
+    console.print(f"[red]{escape(answer)}[/]", soft_wrap=True)
+    console.print(f"[dim]{escape(_explanation(env, action, info))}[/]", soft_wrap=True)
+
+
 def _remember(env: gym.Env[str, str], earlier: list[Moment], info: dict[str, Any]) -> None:
-    """Keep this moment for ``undo``, where the environment takes snapshots."""
+    """Save the state for ``undo``, if the environment supports snapshots."""
     if env.has_wrapper_attr("snapshot"):
-        with suppress(TextCraftGymError):  # it has the method and refuses: then there is nothing to take back
+        with suppress(TextCraftGymError):  # it has the method but refuses: then undo is not possible
             earlier.append(Moment(env.get_wrapper_attr("snapshot")(), info))
 
 
 def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> dict[str, Any] | None:
-    """Go back to the moment before the last action and return its info; None where there is none."""
+    """Restore the state before the last action and return its info; None if none was saved."""
     if not earlier:
         console.print("[yellow]There is nothing to take back.[/]")
         return None
@@ -88,11 +96,11 @@ def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> di
 
 
 def _explanation(env: gym.Env[str, str], action: str, info: dict[str, Any]) -> str:
-    """Return what was wrong with an action, and the verbs that can be used now where it has none of the game's."""
+    """Return the reason why an action is invalid and, if its verb is unknown, the verbs that are possible now."""
     reason: str = info["invalid_reason"]
     sentences = []
     if env.has_wrapper_attr("explain"):
-        with suppress(TextCraftGymError):  # it has the method and refuses
+        with suppress(TextCraftGymError):  # it has the method but refuses
             sentences.append(env.get_wrapper_attr("explain")(action, reason))
     if reason.startswith("unknown") and "admissible_commands" in info:
         verbs = {re.match(r"\w*", command)[0] for command in info["admissible_commands"]}  # type: ignore[index]
@@ -110,8 +118,8 @@ def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[s
 
     class Words(Completer):
         def get_completions(self, document: Any, complete_event: Any) -> Iterator[Completion]:
-            for word, typed in completions(document.text_before_cursor, *words()):
-                yield Completion(word, start_position=-len(typed))
+            for text, typed in completions(document.text_before_cursor, *words()):
+                yield Completion(text, start_position=-len(typed))
 
     session: PromptSession[str] = PromptSession(completer=Words())
     while True:
@@ -122,18 +130,19 @@ def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[s
 
 
 def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[str, str]]:
-    """Return the completions of a line, short ones first, each with the end of the line that it replaces.
+    """Return the completions of a line, shortest first, each with the end of the line that it replaces.
 
     A command completes the whole line, an item name the part after the last number.
     """
     *counted, name = re.split(r"\d+ ", line)
     candidates = [(command, line) for command in commands] + [(item, name) for item in names if counted]
-    found = {line.removesuffix(typed) + word: (word, typed) for word, typed in candidates if word.startswith(typed)}
-    return sorted((pair for whole, pair in found.items() if whole != line), key=lambda pair: len(pair[0]))
+    # Keyed by the completed line, so that a command and an item name that give the same line are offered once.
+    found = {line.removesuffix(typed) + text: (text, typed) for text, typed in candidates if text.startswith(typed)}
+    return sorted((pair for completed, pair in found.items() if completed != line), key=lambda pair: len(pair[0]))
 
 
 def _words(observation: str, info: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the commands that Tab offers, and the item names: those in the listed recipes."""
+    """Return the commands for tab completion, and the item names of the listed recipes."""
     names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", observation)
     commands = [*info.get("admissible_commands", []), "inventory", *OWN_COMMANDS]
     return list(dict.fromkeys(commands)), list(dict.fromkeys(names))

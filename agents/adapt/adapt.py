@@ -1,4 +1,4 @@
-"""ADaPT: decompose as needed, and only what the executor fails at.
+"""ADaPT: as-needed decomposition, of only those steps at which the executor fails.
 
 Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023, Algorithm 1.
 """
@@ -24,8 +24,8 @@ class ADaPTAgent:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``adapt``.
         d_max: Maximum depth of decomposition; at 1 there is no plan.
-        rollback: ``replay`` to reset before each attempt and replay what succeeded, so that a failed attempt leaves no
-            trace in the world; ``none`` to go on from where the last attempt ended.
+        rollback: ``replay`` to reset before each attempt and replay the steps that succeeded, so that a failed attempt
+            leaves no trace in the world; ``none`` to continue from the state after the last attempt.
         turns, patience, max_tokens: As in ``ReActAgent``, for one step of a plan.
         planner_tokens: Maximum number of tokens of a plan.
     """
@@ -71,6 +71,7 @@ class ADaPTAgent:
         hooks = self.profile.adapt
         at_bottom = depth == self.settings.d_max
         with play.sub(task, "task", depth) as node:
+            # Some games are planned before the first attempt, unless the depth allows no plan.
             if depth > 1 or at_bottom or not hooks.plans_first:
                 succeeded = yield from self.execute(play, task, depth, known)
                 if succeeded or at_bottom or task.lower().startswith(hooks.atomic):
@@ -83,7 +84,7 @@ class ADaPTAgent:
             return node.outcome
 
     def execute(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
-        """Have a skill or the executor attempt the task; what it reports if it succeeds, later attempts are told."""
+        """Have a skill or the executor attempt the task; a success is reported to later attempts."""
         if self.rollback == "replay" and len(play.history) > known.mark:
             yield from play.rewind(known.mark)
         report: str | None = None
@@ -96,6 +97,6 @@ class ADaPTAgent:
         if report is None:
             known.failed.append(task)
             return False
-        # A rollback replays up to here: the look at the world that made the report is part of what succeeded.
+        # A rollback replays up to here, including the action that made the report.
         known.information, known.mark = report, len(play.history)
         return True

@@ -1,4 +1,4 @@
-"""Plan-and-Execute: one detailed plan up front, each step to the executor, none decomposed again.
+"""Plan-and-Execute: one detailed plan up front, whose steps the executor attempts and nothing decomposes further.
 
 Source: the baseline of Prasad et al. 2023, after Wang et al., Plan-and-Solve Prompting, 2023.
 """
@@ -17,7 +17,7 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class PlanAndExecuteAgent:
-    """Plans once, and gives up at the first failure that the plan has no alternative for.
+    """Plans once, and gives up at the first failure for which the plan has no alternative.
 
     Args:
         profile: The game to play.

@@ -1,4 +1,4 @@
-"""Planning: a model writes a plan, and its steps are attempted by the logic that joins them."""
+"""Planning: a model writes a plan, and its steps are attempted according to the logic that joins them."""
 
 from __future__ import annotations
 

@@ -17,10 +17,11 @@ from textcraft_gym.agents.prompts import Prompts, Template
 
 COMPLETED = "task completed"
 FAILED = "task failed"
-THOUGHTS = ("think:", "think[")
+THOUGHT = "think:"
+THOUGHTS = (THOUGHT, "think[")
 """Prefixes of a line that is a thought, in lower case; it is answered by ``OK.`` and not played."""
 MAX_LINE = 2000
-"""Characters of a line that are played or kept."""
+"""Maximum number of characters of a line; the rest is cut off."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Executor:
             line = _first_line(completion.text)
             lines.append(f"> {line}")
             lower = line.lower()
+            # Before thoughts: models also announce the end inside one, "think: task completed".
             if COMPLETED in lower or FAILED in lower:
                 play.note(line)
                 return COMPLETED in lower
@@ -129,5 +131,5 @@ class ReActAgent:
 
 
 def _first_line(text: str) -> str:
-    """Return the line that a model was asked for; not every model stops at the end of it."""
+    """Return the first line of a completion; not every model stops at its end."""
     return (text.strip().splitlines() or [""])[0][:MAX_LINE].strip().removeprefix(">").strip()

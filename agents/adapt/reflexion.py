@@ -1,4 +1,4 @@
-"""Reflexion: after a trial that failed, the model says what went wrong, and reads that in the next.
+"""Reflexion: after a failed trial the model writes a reflection, which later trials read.
 
 Source: Shinn et al., Reflexion: Language Agents with Verbal Reinforcement Learning, 2023; in the form of Prasad et al.
 2023.
@@ -17,13 +17,13 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
 
 MAX_TRANSCRIPT = 20_000
-"""Characters of a trial that its reflection reads, from its end."""
+"""Maximum number of characters of a trial that its reflection reads: the last ones."""
 MAX_REFLECTION = 4000
-"""Characters of a reflection that later trials read, from its start."""
+"""Maximum number of characters of a reflection that later trials read: the first ones."""
 
 
 class ReflexionAgent:
-    """ReAct in trials; after each that failed, the model writes a reflection that later trials read.
+    """ReAct in trials; after each failed one, the model writes a reflection that later trials read.
 
     Args:
         profile: The game to play.
@@ -88,5 +88,5 @@ class ReflexionAgent:
         return completion.text.strip()[:MAX_REFLECTION]
 
     def _learned(self, reflections: list[str]) -> str:
-        latest = reflections[-self.memory :] if self.memory else []  # a slice from -0 would be all of them
+        latest = reflections[-self.memory :] if self.memory else []  # a slice from -0 would return all of them
         return "\n\n".join(f"From an earlier trial: {reflection}" for reflection in latest)

@@ -1,4 +1,4 @@
-"""Plans as planners write them: numbered steps, and an execution order that joins them by logic.
+"""Plans in the format that planners write: numbered steps, and an execution order that joins them by logic.
 
     # comments are skipped
     Step 1: get 2 oak logs
@@ -12,8 +12,8 @@ The order is parsed by recursive descent, and leniently, since models write it:
     all   = part {("AND" | "," | nothing) part}
     part  = "(" any ")" | ["Step"] number
 
-Brackets may be missing or superfluous. Steps go by their printed numbers; a number that no step has is skipped, and so
-is a bare number in an order that has the word ``Step`` before others.
+Brackets may be missing or superfluous. Steps are identified by their printed numbers; unknown numbers are skipped, and
+so are bare numbers in an order that writes ``Step`` before others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]
 
 @dataclass(frozen=True)
 class Group:
-    """Parts in order, all of which must succeed (``all``) or any of which will do (``any``)."""
+    """Parts in order: all must succeed (``all``), or any one suffices (``any``)."""
 
     logic: Literal["all", "any"]
     parts: tuple[Plan, ...]
@@ -70,7 +70,7 @@ def write_plan(steps: Iterable[Sequence[str]]) -> str:
     lines: list[str] = []
     parts: list[str] = []
     for alternatives in steps:
-        labels = [f"Step {number}" for number in range(len(lines) + 1, len(lines) + 1 + len(alternatives))]
+        labels = [f"Step {len(lines) + index}" for index in range(1, len(alternatives) + 1)]
         lines += [f"{label}: {step}" for label, step in zip(labels, alternatives, strict=True)]
         parts.append(labels[0] if len(labels) == 1 else f"({' OR '.join(labels)})")
     return "\n".join([*lines, f"Execution Order: ({' AND '.join(parts)})"])
@@ -81,10 +81,10 @@ class _Order:
 
     def __init__(self, line: str, steps: dict[int, str]) -> None:
         self.steps = steps
-        words = [word.upper() for word in _TOKEN.findall(line)][: 8 * MAX_STEPS]
-        if any(word.startswith("STEP") for word in words):  # then a bare number is a count, not a step
-            words = [word for word in words if not word.isdigit()]
-        self.tokens = [word.removeprefix("STEP").strip() for word in reversed(words)]
+        tokens = [token.upper() for token in _TOKEN.findall(line)][: 8 * MAX_STEPS]
+        if any(token.startswith("STEP") for token in tokens):  # then a bare number is a count, not a step
+            tokens = [token for token in tokens if not token.isdigit()]
+        self.tokens = [token.removeprefix("STEP").strip() for token in reversed(tokens)]
 
     def peek(self) -> str:
         return self.tokens[-1] if self.tokens else ""
@@ -118,7 +118,7 @@ class _Order:
 
 
 def _group(logic: Literal["all", "any"], parts: list[Plan | None]) -> Plan | None:
-    """Return a group of the parts that are there; a single part stands for itself, and None for no part."""
+    """Return a group of the parts that are not None: a single part without a group, and None if there is none."""
     present = tuple(part for part in parts if part)
     if len(present) < 2:
         return present[0] if present else None

@@ -1,4 +1,4 @@
-"""The explorer: plays households by their text alone, looking for things where they usually are."""
+"""The explorer: plays ALFWorld from its text alone, searching for objects in their usual places."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from textcraft_gym.agents.games.alfworld.household import Household, likely, rea
 
 
 class ExplorerAgent:
-    """An honest expert for ALFWorld: it has no model, and sees what any other agent sees.
+    """A rule-based ALFWorld agent without a model and without privileged information.
 
-    It searches the places for the thing of its task, the likeliest first, and handles it by rule. In a game that it
-    cannot read it does nothing.
+    It searches for the task's object in the likeliest places first, and handles it by rule. In a game whose task it
+    cannot parse it does nothing.
 
     Attributes:
         games: The games that it plays.
@@ -23,7 +23,7 @@ class ExplorerAgent:
     max_steps = PROFILE.max_steps
 
     def episode(self, play: Play) -> Routine:
-        """Play one episode; it gives up where nothing is left to try."""
+        """Play one episode; give up if nothing is left to try."""
         situation, sentence = PROFILE.read(play.first.observation)
         household, task = Household(situation), read_task(sentence)
         while task and not household.done(task):

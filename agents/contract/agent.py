@@ -1,4 +1,4 @@
-"""The contract between an agent and whatever runs it.
+"""The contract between an agent and the loop that runs it.
 
 An agent is a generator over one episode. It yields requests (act, ask a model, reset) and is sent the answers: an agent
 that calls another writes ``yield from``, and one loop can own one environment or many. When the episode ends, by the
@@ -127,8 +127,8 @@ class Ask:
         temperature: Sampling temperature; 0 for the likeliest completion.
         sample: Sample index, used where the temperature is above 0; each trial takes another. The model sees a seed
             derived from it, the task and the episode's seed.
-        n: Number of samples, which go out together and count as so many calls. Each has its own seed; at temperature 0
-            they are equal.
+        n: Number of samples, which are requested together and count as ``n`` calls. Each has its own seed; at
+            temperature 0 they are equal.
 
     Raises:
         ValueError: If ``n`` is less than 1.
@@ -157,7 +157,7 @@ Routine: TypeAlias = Generator[Request, Any, bool | None]
 
 
 class ModelError(RuntimeError):
-    """A model that cannot be made, or gave no completion after every retry."""
+    """A model cannot be made, or gave no completion after all retries."""
 
 
 class Model(Protocol):
@@ -182,7 +182,7 @@ class BatchingModel(Model, Protocol):
 
     @property
     def complete_many(self) -> CompleteMany | None:
-        """Completes a batch; None where requests are to be asked one by one after all."""
+        """Completes a batch; None if requests must be sent one by one after all."""
 
 
 def batch_method(model: Model) -> CompleteMany | None:
@@ -243,7 +243,7 @@ class Node:
 
 @dataclass
 class Play:
-    """One episode from its agent's side: its history, and generators for the requests.
+    """One episode from the agent's point of view: its history, and generators for the requests.
 
     Attributes:
         first: First step, returned by the reset.
@@ -259,20 +259,21 @@ class Play:
 
     @contextmanager
     def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
-        """Record what happens in the ``with`` block as a child node; the agent sets the node's ``outcome``."""
+        """Record the events of the ``with`` block in a child node; the agent sets the node's ``outcome``."""
         parent, node = self.node, Node(str(task), str(role), int(depth))
         parent.parts.append(node)
         self.node = node
         try:
             yield node
         except EpisodeOver as over:
+            # A part that ends with a win succeeded; one that is cut short keeps its outcome, None if it set none.
             node.outcome = True if over.won else node.outcome
             raise
         finally:
             self.node = parent
 
     def note(self, text: str) -> None:
-        """Record a text in the trace that is no action: a thought, a plan, a verdict. Long ones are cut off."""
+        """Record a text that is no action in the trace: a thought, a plan, a verdict. Long texts are cut off."""
         self.node.parts.append(str(text)[:MAX_NOTE])
 
     def act(self, text: str) -> Generator[Request, Any, Step]:

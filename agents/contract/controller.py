@@ -1,4 +1,4 @@
-"""Controllers: how the goals of a plan are pursued in a game."""
+"""Controllers, which pursue the goals of a plan in a game."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.goals import Goal
 
 SIMILARITY = 0.6
-"""Least ``difflib`` ratio at which two names are taken for one."""
+"""Minimum ``difflib`` ratio at which two names are taken to be the same."""
 
 
 class Scene(NamedTuple):
-    """What a controller sees before it pursues a goal.
+    """The state that a controller observes before it pursues a goal.
 
     Attributes:
         held: The inventory, as counts.
-        inventory_text: The inventory, in the words of the game.
-        view_text: What else there is to see, in the words of the game.
-        distances: Steps to each source in view, the nearest first, where the game tells them.
+        inventory_text: The game's text of the inventory.
+        view_text: The game's text of the surroundings.
+        distances: Steps to each source in view, the nearest first; empty if the game does not tell them.
     """
 
     held: dict[str, int]
@@ -35,9 +35,9 @@ class Subgoal(NamedTuple):
     Attributes:
         verb: The kind of action: ``mine``, ``craft``.
         item: The item to get or make.
-        amount: How many of it are missing.
-        steps: Distance to its source in steps; 0 where there is no way to walk.
-        source: Where the item is got; empty for what is made.
+        amount: Missing number of the item.
+        steps: Distance to its source in steps; 0 if there is no walk.
+        source: Source of the item in the world; empty for an item that is made.
         tool: The tool or station that is used; empty for none.
     """
 
@@ -59,13 +59,13 @@ class Controller(Protocol):
     env_args: ClassVar[Mapping[str, Any]]
 
     def goals(self, plan: str) -> list[Goal]:
-        """Return the goals of a plan as a model wrote it."""
+        """Parse the goals of a plan that a model wrote."""
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
-        """Return what can be seen."""
+        """Observe the inventory and the surroundings."""
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the ways to reach a goal, any of which will do; at least one."""
+        """Return the alternatives of a goal, each of which suffices; at least one."""
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Pursue a goal and return why it failed; None if it was reached."""
@@ -80,7 +80,7 @@ class SubgoalController(Controller, Protocol):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to a name, the first of equals in sorted order; None if none is."""
+    """Return the known name most similar to a name, ties broken alphabetically; None if none is similar."""
     names = sorted(known)
     if name in names:
         return name

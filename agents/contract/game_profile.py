@@ -1,4 +1,4 @@
-"""How an agent reads one game: a value, chosen by whoever runs the agent."""
+"""Game profiles: values that tell an agent how to read one game; the caller of the agent chooses one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:  # a profile names controllers and skills, and most agents use
     from textcraft_gym.agents.prompts import Prompts
 
 Report: TypeAlias = "Callable[[Play], Generator[Request, Any, str]]"
-"""Returns what a part of a plan that succeeded tells the parts after it."""
+"""Returns the report of a successful part of a plan to the parts after it."""
 
 
 def observation_of(action: str) -> Report:
-    """Report the answer to an action that looks at the state of the game."""
+    """Return a report that plays an action, such as ``inventory``, and reports the observation."""
 
     def report(play: Play) -> Generator[Request, Any, str]:
         step = yield from play.act(action)
@@ -29,7 +29,7 @@ def observation_of(action: str) -> Report:
 
 def last_turn(play: Play) -> Generator[Request, Any, str]:
     """Report the last action and its answer."""
-    yield from ()
+    yield from ()  # a report is a generator, though this one plays nothing
     if not play.history:
         return ""
     action, step = play.history[-1]
@@ -37,7 +37,7 @@ def last_turn(play: Play) -> Generator[Request, Any, str]:
 
 
 def last_report(play: Play, known: Known) -> str:
-    """Tell the planner what executors are told."""
+    """Give the planner the report that executors get."""
     return known.information
 
 
@@ -48,10 +48,10 @@ def no_skills(prompts: Prompts) -> tuple[Skill, ...]:
 
 @dataclass(frozen=True)
 class ADaPTHooks:
-    """What ADaPT does in one game and not in others.
+    """The game-specific parts of ADaPT.
 
     Attributes:
-        skills: Makes the skills that attempt some steps in place of the executor.
+        skills: Makes the skills that attempt some steps instead of the executor.
         brief: Returns the information in the planner's prompt.
         plans_first: Whether to plan before the first attempt, where ``d_max`` allows a plan.
         atomic: Prefixes of the steps that are never decomposed.
@@ -71,11 +71,11 @@ class GameProfile:
         name: Name of the game, its prompts and its defaults.
         opening: Matches the first observation, with the groups ``situation`` and, where it is stated, ``task``.
         no_op: Prefixes of the answers to actions that changed nothing.
-        report: Returns what a part of a plan that succeeded tells the parts after it.
-        default_task: The task where the opening states none.
+        report: Returns the report of a successful part of a plan to the parts after it.
+        default_task: The task if the opening states none.
         max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
         controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
-        adapt: What ADaPT does in this game and not in others.
+        adapt: The game-specific parts of ADaPT.
     """
 
     name: str
@@ -88,7 +88,7 @@ class GameProfile:
     adapt: ADaPTHooks = ADaPTHooks()
 
     def read(self, observation: str) -> tuple[str, str]:
-        """Return situation and task of a first observation; one of another shape is all situation."""
+        """Split a first observation into situation and task; one that does not match is all situation."""
         found = self.opening.fullmatch(observation)
         if found is None:
             return observation, self.default_task

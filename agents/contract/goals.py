@@ -6,7 +6,7 @@
     hunt({'beef': 1}) or hunt({'porkchop': 1})
 
 A line is a verb, then in brackets the items to have, the materials and the tool; or several such calls joined by
-``or``, any of which will do. The order is that of the lines, whatever numbers their comments carry. Arguments may be
+``or``, each of which suffices. Goals are in the order of their lines; numbers in comments are ignored. Arguments may be
 named, ``null`` is ``None``, and a bare name is a string. A line of any other shape is a comment.
 """
 
@@ -47,8 +47,8 @@ class Goal:
         tool: The tool or station; empty for none.
         line: The line as it was written.
         others: Alternatives to it.
-        choice: The member of a kind to get; empty where a selector chose none.
-        unsaid: Counts of what else must be held, which the controller knows and the plan does not say.
+        choice: The member of a kind to get; empty if a selector chose none.
+        unsaid: Counts of further items that must be held, known to the controller but not stated in the plan.
     """
 
     verb: str
@@ -62,7 +62,7 @@ class Goal:
 
     @property
     def alternatives(self) -> tuple[Goal, ...]:
-        """The goal and its alternatives, any of which will do."""
+        """The goal and its alternatives, each of which suffices."""
         return (self, *self.others)
 
     @property
@@ -78,13 +78,13 @@ class Goal:
 
 
 def has(held: Mapping[str, int], name: str) -> int:
-    """Return how many of an item are held, or of all members of a kind: oak planks are planks."""
+    """Return the number held of an item, or of all members of a kind: oak planks are planks."""
     members = [item for item in held if item.endswith(f" {name}")] if name in KINDS else []
     return held.get(name, 0) + sum(held[item] for item in members)
 
 
 def is_reached(goal: Goal, held: Mapping[str, int]) -> bool:
-    """Return whether a goal or one of its alternatives is reached: its items are held, or worn if it is to equip."""
+    """Return whether a goal or an alternative is reached: its items are held, or for ``equip`` equipped."""
     return any(_holds_all(alternative, held) for alternative in goal.alternatives)
 
 
@@ -112,7 +112,7 @@ def _call(line: str) -> Goal | None:
     found = _CALL.fullmatch(line)
     try:
         arguments = _arguments(found[2]) if found else []
-        have, uses, tool = [*arguments, None, None, None][:3]  # what is left out is None
+        have, uses, tool = [*arguments, None, None, None][:3]  # omitted arguments are None
         if isinstance(uses, str):  # equip('shield', 'hand')
             uses, tool = None, uses
         wanted = _counts(have)

@@ -1,4 +1,4 @@
-"""Skills: routines with which ADaPT attempts some steps of a plan in place of its executor."""
+"""Skills: routines with which ADaPT attempts some steps of a plan instead of its executor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Known:
     Attributes:
         situation: The first observation without the task.
         information: Report of the last part that succeeded.
-        mark: Length of the history up to and with the last part that succeeded.
+        mark: Length of the history up to and including the last part that succeeded.
         failed: The steps that failed so far.
     """
 

@@ -1,4 +1,4 @@
-"""Planners that write programs: Code-as-Policies, and ProgPrompt, whose programs check what they need.
+"""Planners that write programs: Code-as-Policies, and ProgPrompt, whose programs assert preconditions.
 
 Source: Liang et al., Code as Policies, 2022, and Singh et al., ProgPrompt, 2022; baselines of DEPS (Wang et al. 2023).
 """
@@ -17,7 +17,7 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class CodeAsPoliciesAgent(GoalPlanner):
-    """Writes one program, whose calls are goals and counts of what is held; it is interpreted, never executed.
+    """Writes one program, whose calls pursue goals or count items; it is interpreted, never executed.
 
     Args:
         profile: The game to play; it must have a controller.
@@ -36,10 +36,10 @@ class CodeAsPoliciesAgent(GoalPlanner):
     def episode(self, play: Play) -> Routine:
         """Play one episode; a program with an error fails at that point."""
         task, dialogue = yield from self.begin(play)
-        written = yield from self.say(play, dialogue, task)
+        program = yield from self.say(play, dialogue, task)
         interpreter = Interpreter(lambda name, arguments: self._call(play, name, arguments))
         try:
-            yield from interpreter.run(parse_program(written))
+            yield from interpreter.run(parse_program(program))
         except ProgramError as error:
             play.note(f"The program ends: {error}")
             return False
@@ -54,7 +54,7 @@ class CodeAsPoliciesAgent(GoalPlanner):
         item = " ".join(item.replace("_", " ").lower().split())
         if name == "count":
             return has(scene.held, item)
-        if count < 1:  # programs compute how many are missing, which may be none
+        if count < 1:  # programs compute the missing amount, which may be 0
             return True
         goal = Goal(name, {item: count}, line=f"{name}({item!r}, {count})")
         reason = yield from self.pursue(play, goal, scene)

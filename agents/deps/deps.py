@@ -1,7 +1,7 @@
 """DEPS: describe, explain, plan, select.
 
-A whole plan is written at once. Its goals are pursued one by one, in the order that the selector finds among those that
-can be; where one fails, what happened is described, the model explains it, and replans with the dialogue in view.
+A whole plan is written at once. Its goals are pursued one by one, the selector choosing among those that are possible.
+After a failure, the outcome is described, the model explains it, and replans with the dialogue in view.
 
 Source: Wang et al., Describe, Explain, Plan and Select: Interactive Planning with Large Language Models Enables
 Open-World Multi-Task Agents, 2023.
@@ -22,13 +22,13 @@ WHY = "Why did it fail? Explain in a sentence or two."
 
 
 class DEPSAgent(Replanner):
-    """Plans whole, and replans after each failure, which the model explains first.
+    """Writes whole plans, and replans after each failure, which the model explains first.
 
     Args:
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``deps``.
         rounds: Maximum number of re-plans; None for unlimited.
-        selector: Which of the goals that can be pursued comes next, one of ``SELECTORS``.
+        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``.
         planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
 
     Raises:
@@ -52,7 +52,7 @@ class DEPSAgent(Replanner):
     def replan(
         self, play: Play, dialogue: list[Message], task: str, progress: Progress
     ) -> Generator[Request, Any, None]:
-        """Describe what happened, have the model explain it, and ask for a new plan."""
+        """Describe the outcome, have the model explain the failure, and ask for a new plan."""
         description = yield from self.describe(play, progress)
         dialogue.append(Message("user", f"{description}\n{WHY}"))
         yield from self.say(play, dialogue, task, "explainer", EXPLANATION_TOKENS)

@@ -14,7 +14,7 @@ from textcraft_gym.agents.deps.selector import candidates, choose, make_selector
 from textcraft_gym.agents.prompts import Prompts
 
 MAX_DIALOGUE = 40_000
-"""Characters of a dialogue beyond the task; of a longer one the oldest turns are left out."""
+"""Maximum number of characters of a dialogue after the task; the oldest turns of a longer one are dropped."""
 
 
 class GoalPlanner:
@@ -23,7 +23,7 @@ class GoalPlanner:
     Args:
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``prompt_name``.
-        selector: Which of the goals that can be pursued comes next, one of ``SELECTORS``.
+        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``.
         planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
 
     Attributes:
@@ -66,7 +66,7 @@ class GoalPlanner:
     def say(
         self, play: Play, dialogue: list[Message], task: str, role: str = "planner", max_tokens: int | None = None
     ) -> Generator[Request, Any, str]:
-        """Return what the model says next in the dialogue, and append it."""
+        """Return the model's next answer in the dialogue, and append it."""
         with play.sub(task, role, 1):
             limit = max_tokens or self.settings.planner_tokens
             completion = yield from play.ask(_bounded(dialogue), role=role, max_tokens=limit)
@@ -75,20 +75,21 @@ class GoalPlanner:
         return completion.text
 
     def select(self, play: Play, pending: Mapping[int, Goal], scene: Scene, uniform: float) -> tuple[int, Goal]:
-        """Return the number of the goal to pursue next, and which of its alternatives.
+        """Return the number of the goal to pursue next, and its chosen alternative.
 
         Args:
             play: The episode.
             pending: The goals that are left, by number.
-            scene: What can be seen.
+            scene: The current observation.
             uniform: A draw from [0, 1), by which the selector samples.
         """
-        ways = {step: self.controller.alternatives(goal, scene) for step, goal in pending.items()}
+        alternatives = {step: self.controller.alternatives(goal, scene) for step, goal in pending.items()}
+        possible = candidates(alternatives, scene.held)
         info = play.history[-1][1].info
-        return choose(candidates(ways, scene.held), lambda goals: self.selector.horizons(goals, scene, info), uniform)
+        return choose(possible, lambda goals: self.selector.horizons(goals, scene, info), uniform)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Pursue a goal, unless it is reached already, and return why it failed; None if it was reached."""
+        """Pursue a goal, unless it is already reached, and return why it failed; None if it was reached."""
         reason = None
         with play.sub(goal.line, "executor", 1) as node:
             if not is_reached(goal, scene.held):
@@ -98,7 +99,7 @@ class GoalPlanner:
 
 
 def _bounded(dialogue: list[Message]) -> list[Message]:
-    """Return a dialogue without its oldest turns where it is too long; the task stays."""
+    """Return a dialogue, without its oldest turns if it is too long; the task stays."""
     first, *rest = dialogue
     while len(rest) > 2 and sum(len(message.content) for message in rest) > MAX_DIALOGUE:
         rest = rest[2:]  # an answer of the model and the reply to it

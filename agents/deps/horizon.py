@@ -1,9 +1,9 @@
-"""The learned horizon: how many ticks a subgoal takes, by softmax regression over classes of time.
+"""The learned horizon: the expected duration of a subgoal in ticks, by softmax regression over duration classes.
 
-The classes are geometric: each stands for a longer time than the one before by the same factor. The expected time is
-the mean over the classes, weighted by their probabilities. ``examples/learn_horizons.py`` fits the weights.
+The classes are geometric: each is longer than the one before by the same factor. The expected duration is the mean over
+the classes, weighted by their probabilities. ``examples/learn_horizons.py`` fits the weights.
 
-Source: the horizon-predictive selector of DEPS (Wang et al. 2023, section 3.4), for what can be read in a text.
+Source: the horizon-predictive selector of DEPS (Wang et al. 2023, section 3.4), with features from text only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONGEST, CLASSES = 12_000, 44
 HORIZONS = files(__package__) / "horizons"
 
 _MIDPOINTS = LONGEST ** ((np.arange(CLASSES) + 0.5) / CLASSES)
-"""Ticks that each class stands for: its geometric middle."""
+"""The geometric mean of each class's bounds, in ticks."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Horizon:
     weights: NDArray[np.float64]
 
     def expected(self, subgoal: Subgoal) -> float:
-        """Return the expected ticks of a subgoal; features that were not fitted count for nothing."""
+        """Return the expected ticks of a subgoal; features that were not fitted are ignored."""
         values = features(subgoal)
         logits = np.array([values.get(name, 0.0) for name in self.features]) @ self.weights
         probs = np.exp(logits - logits.max())  # the largest is 1, so that none overflows
@@ -52,12 +52,12 @@ class Horizon:
 def features(subgoal: Subgoal) -> dict[str, float]:
     """Return the features of a subgoal, by name.
 
-    Time is walking plus work, and its class the logarithm of the sum: hence the logarithms of both, their squares, and
-    the work weighted by how near the source is.
+    A duration is walking plus work, and its class the logarithm of the sum: hence the logarithms of both, their
+    squares, and the work weighted by the proximity of the source. The names are those of the fitted weights.
     """
-    way, work = math.log1p(subgoal.steps), math.log1p(subgoal.amount)
+    walk, work = math.log1p(subgoal.steps), math.log1p(subgoal.amount)
     kind = subgoal.source or subgoal.verb
-    values = {"always": 1.0, "way": way, "way squared": way * way / 5, "work squared": work * work / 3}
+    values = {"always": 1.0, "way": walk, "way squared": walk * walk / 5, "work squared": work * work / 3}
     values |= {"work without a way": work * math.exp(-subgoal.steps / 20), kind: 1.0, f"work of {kind}": work}
     if subgoal.tool and subgoal.source:
         values |= {f"{kind} with {subgoal.tool}": 1.0, f"work of {kind} with {subgoal.tool}": work}
@@ -66,7 +66,7 @@ def features(subgoal: Subgoal) -> dict[str, float]:
 
 @cache
 def learned_horizon(game: str) -> Horizon:
-    """Return the horizon of a game that comes with the package.
+    """Return the horizon that the package has for a game.
 
     Raises:
         ValueError: If there is none.

@@ -1,4 +1,4 @@
-"""Inner Monologue: the model names one goal at a time and is told whether it was reached, the view and the inventory.
+"""Inner Monologue: the model names one goal at a time; the feedback is its success, the view and the inventory.
 
 Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with Language Models, 2022; as in DEPS.
 """
@@ -32,7 +32,7 @@ class InnerMonologueAgent(GoalPlanner):
         self.goals = goals
 
     def episode(self, play: Play) -> Routine:
-        """Play one episode; it ends where the model says that the task is done."""
+        """Play one episode; it ends when the model says that the task is done."""
         task, dialogue = yield from self.begin(play)
         for _ in range(self.goals):
             answer = yield from self.say(play, dialogue, task)
@@ -42,7 +42,7 @@ class InnerMonologueAgent(GoalPlanner):
             scene = yield from self.controller.look(play)
             reason: str | None = "I found no step in that."
             if goal:
-                _, alternative = self.select(play, {1: goal}, scene, 0.0)  # one goal: nothing is left to chance
+                _, alternative = self.select(play, {1: goal}, scene, 0.0)  # with a single goal the draw has no effect
                 reason = yield from self.pursue(play, alternative, scene)
             scene = yield from self.controller.look(play)
             feedback = [f"Success: {reason or 'yes'}", scene.view_text, scene.inventory_text, "Next goal:"]

@@ -1,9 +1,9 @@
 """Programs that models write, interpreted node by node within an allow-list and never executed.
 
 Allowed are integers, strings and flat lists of these, variables, arithmetic, comparisons, ``and``, ``or``, ``not``,
-``if``, ``for``, ``while``, ``assert``, ``pass``, ``break``, ``return`` and functions of the program's own. There are no
-imports, no attributes, no subscripts and no built-in functions but ``range``, ``min``, ``max``, ``len`` and ``print``.
-A call of any other name is an action.
+``if``, ``for``, ``while``, ``assert``, ``pass``, ``break``, ``continue``, ``return`` and function definitions. There
+are no imports, no attributes, no subscripts and no built-in functions but ``range``, ``min``, ``max``, ``len`` and
+``print``. A call of any other name is an action.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_LINES, MAX_CHARACTERS = 200, 10_000
 MAX_STEPS = 5_000
 """Maximum number of nodes that a program may evaluate."""
 MAX_SECONDS = 10.0
-"""Maximum time for evaluating them; the time of its actions does not count, since the episode bounds these."""
+"""Maximum time for evaluating them, without the time of the program's actions, which the episode bounds."""
 MAX_NUMBER, MAX_LENGTH, MAX_DEPTH = 10**6, 1_000, 50
 
 Value: TypeAlias = Any
@@ -51,7 +51,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 class ProgramError(ValueError):
-    """A program that cannot be parsed, does what is not allowed, or exceeds a bound."""
+    """A program cannot be parsed, uses something that is not allowed, or exceeds a bound."""
 
 
 class _Return(Exception):
@@ -104,7 +104,7 @@ class Interpreter:
         """Run a program, then its functions without parameters that nothing calls.
 
         Raises:
-            ProgramError: If it does what is not allowed, an assertion fails, or it exceeds a bound.
+            ProgramError: If it uses something that is not allowed, an assertion fails, or it exceeds a bound.
         """
         self.deadline = time.monotonic() + MAX_SECONDS
         try:
@@ -250,7 +250,7 @@ class Interpreter:
             return (yield from self._call_own(self.functions[name], arguments))
         if name in _FUNCTIONS:
             return _bounded(_apply(_FUNCTIONS[name], *arguments))
-        # The clock stands still while an action is played, which may take a model's time.
+        # The clock is stopped during an action, which may wait for a model.
         left = self.deadline - time.monotonic()
         value = yield from self.action(name, arguments)
         self.deadline = time.monotonic() + left
@@ -293,8 +293,8 @@ class Interpreter:
 
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
     """Return a function if it has plain parameters only, with neither defaults nor decorators."""
-    of = function.args
-    if function.decorator_list or of.defaults or of.vararg or of.kwarg or of.kwonlyargs or of.posonlyargs:
+    args = function.args
+    if function.decorator_list or args.defaults or args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs:
         raise ProgramError(f"{function.name} has more than plain parameters")
     return function
 
@@ -316,7 +316,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def _apply(function: Callable[..., Any], *arguments: Value) -> Value:
-    """Apply a function to values that it may not take."""
+    """Apply a function; values that it does not accept are an error of the program."""
     try:
         return function(*arguments)
     except (TypeError, ValueError, ArithmeticError) as error:
@@ -327,12 +327,12 @@ def _flat(values: list[Value]) -> list[Value]:
     """Return the values of a list, none of which may be a list."""
     # A list that holds another twice, which holds another twice, and so on, takes exponential time to compare.
     if any(isinstance(value, list) for value in values):
-        raise ProgramError("a list cannot stand in a list")
+        raise ProgramError("a list cannot contain a list")
     return values
 
 
 def _source(node: ast.expr) -> str:
-    """Return an expression as text, or its line where it is nested too deeply for that."""
+    """Return the source of an expression, or its line number if it is nested too deeply to be unparsed."""
     try:
         return ast.unparse(node)
     except RecursionError:

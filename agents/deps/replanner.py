@@ -1,4 +1,4 @@
-"""The base of planners that write a whole plan, pursue its goals and, where one fails, replan."""
+"""The base of planners that write a whole plan, pursue its goals and replan after a failure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ REPLAN = 'Mend this: from what is held now, write a whole new plan for the task 
 
 @dataclass
 class Progress:
-    """How far a plan got.
+    """The progress of a plan.
 
     Attributes:
         goals: The goals of the plan, by number.
-        reached: The numbers of the goals that were reached, in that order.
+        reached: The numbers of the goals that were reached, in the order of success.
         failed: The number of the goal that failed, and why; None if none did.
     """
 
@@ -38,7 +38,7 @@ class Progress:
 
 
 class Replanner(GoalPlanner):
-    """Plans whole and replans after a failure; a subclass says with which words, in ``replan``.
+    """Writes whole plans and replans after a failure; a subclass words the request in ``replan``.
 
     Args:
         profile, prompts, selector, planner_tokens: As in ``GoalPlanner``.
@@ -80,7 +80,7 @@ class Replanner(GoalPlanner):
     def replan(
         self, play: Play, dialogue: list[Message], task: str, progress: Progress
     ) -> Generator[Request, Any, None]:
-        """Append to the dialogue what happened and the request for a new plan."""
+        """Append the outcome and the request for a new plan to the dialogue."""
         raise NotImplementedError
 
     def execute(self, play: Play, plan: str, rng: random.Random) -> Generator[Request, Any, Progress]:
@@ -99,7 +99,7 @@ class Replanner(GoalPlanner):
         return progress
 
     def describe(self, play: Play, progress: Progress) -> Generator[Request, Any, str]:
-        """Return how far a plan got and what is held, in words."""
+        """Return a text about the progress of a plan and the inventory."""
         sentences = []
         if progress.reached:
             sentences.append(f"I succeeded on step {', '.join(map(str, progress.reached))}.")

@@ -1,7 +1,7 @@
-"""DEPS's selector: of the goals that can be pursued now, prefer the one that is likely reached soonest.
+"""DEPS's selector: among the goals that are possible now, prefer the one that is likely to be reached soonest.
 
 The probability of each goal is the softmax of its negative horizon, the time until it is reached. A selector returns
-horizons; those that keep to the plan's order or pick at random do so through the horizons that they return.
+horizons; ``fixed`` and ``random`` return constant ones that keep the plan's order or make all goals equally likely.
 
 Source: Wang et al., Describe, Explain, Plan and Select, 2023, section 3.4.
 """
@@ -107,25 +107,25 @@ def make_selector(name: str, controller: Controller, game: str) -> Selector:
 
 
 def candidates(pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]) -> dict[int, Sequence[Goal]]:
-    """Return the goals that can be pursued now, by their numbers, each with those of its alternatives that can.
+    """Return the goals that are possible now, by number, each with its possible alternatives.
 
-    An alternative is ready if its materials and tool are held, and free if it also takes nothing that another goal has
-    in reserve. Goals that are reached already take nothing and need no reserve. If no goal is reached or free, the
-    candidate is the first that is ready, or else the first of all.
+    An alternative is ready if its materials and tool are held, and free if it also takes nothing that is reserved for
+    another goal. Goals that are already reached take nothing and need no reserve. If no goal is reached or free, the
+    candidate is the first ready one, or else the first of all.
 
     Args:
         pending: The alternatives of each goal that is not finished.
         held: The inventory.
     """
-    reached = {step: ways[:1] for step, ways in pending.items() if _any_reached(ways, held)}
-    unreached = {step: ways for step, ways in pending.items() if step not in reached}
-    ready = {step: _ready(ways, held) for step, ways in unreached.items()}
-    free = {step: _free(ways, _without(unreached, step), held) for step, ways in ready.items()}
-    possible = {step: ways for step in pending if (ways := reached.get(step) or free[step])}
+    reached = {step: goals[:1] for step, goals in pending.items() if _any_reached(goals, held)}
+    unreached = {step: goals for step, goals in pending.items() if step not in reached}
+    ready = {step: _ready(goals, held) for step, goals in unreached.items()}
+    free = {step: _free(goals, _without(unreached, step), held) for step, goals in ready.items()}
+    possible = {step: goals for step in pending if (goals := reached.get(step) or free[step])}
     if possible or not unreached:
         return possible
-    # Each goal waits for what another has in reserve, so one of them must take it.
-    first = next((step for step, ways in ready.items() if ways), next(iter(unreached)))
+    # A deadlock: each goal waits for items reserved for another, so one of them must take them.
+    first = next((step for step, goals in ready.items() if goals), next(iter(unreached)))
     return {first: ready[first] or unreached[first]}
 
 
@@ -135,13 +135,13 @@ def choose(
     """Return the number of the goal to pursue next, and its alternative with the shortest horizon.
 
     Args:
-        can: The goals that can be pursued, with their alternatives.
+        can: The possible goals, with their alternatives.
         horizons: Returns the horizon of each of some alternatives.
         uniform: A draw from [0, 1), by which the goal is sampled.
     """
-    ways = [(step, goal) for step, goals in can.items() for goal in goals]
+    alternatives = [(step, goal) for step, goals in can.items() for goal in goals]
     soonest: dict[int, tuple[float, Goal]] = {}
-    for (step, goal), horizon in zip(ways, horizons([goal for _, goal in ways]), strict=True):
+    for (step, goal), horizon in zip(alternatives, horizons([goal for _, goal in alternatives]), strict=True):
         if step not in soonest or horizon < soonest[step][0]:
             soonest[step] = horizon, goal
     step = list(soonest)[sample_index([horizon for horizon, _ in soonest.values()], uniform)]
@@ -157,19 +157,19 @@ def sample_index(horizons: Sequence[float], uniform: float, tau: float = TAU) ->
         left -= weight
         if left < 0:
             return index
-    return horizons.index(shortest)  # rounding left a rest
+    return horizons.index(shortest)  # rounding may leave a remainder
 
 
-def _any_reached(ways: Sequence[Goal], held: Mapping[str, int]) -> bool:
-    return any(is_reached(way, held) for way in ways)
+def _any_reached(goals: Sequence[Goal], held: Mapping[str, int]) -> bool:
+    return any(is_reached(goal, held) for goal in goals)
 
 
-def _ready(ways: Sequence[Goal], held: Mapping[str, int]) -> list[Goal]:
-    return [way for way in ways if _is_ready(way, held)]
+def _ready(goals: Sequence[Goal], held: Mapping[str, int]) -> list[Goal]:
+    return [goal for goal in goals if _is_ready(goal, held)]
 
 
-def _without(goals: Mapping[int, Sequence[Goal]], step: int) -> list[Sequence[Goal]]:
-    return [ways for other, ways in goals.items() if other != step]
+def _without(goals_by_step: Mapping[int, Sequence[Goal]], step: int) -> list[Sequence[Goal]]:
+    return [goals for other, goals in goals_by_step.items() if other != step]
 
 
 def _is_ready(goal: Goal, held: Mapping[str, int]) -> bool:
@@ -178,11 +178,11 @@ def _is_ready(goal: Goal, held: Mapping[str, int]) -> bool:
 
 def _free(ready: Sequence[Goal], others: Sequence[Sequence[Goal]], held: Mapping[str, int]) -> list[Goal]:
     """Return the ready alternatives that block no other goal."""
-    return [way for way in ready if not any(_blocks(way, ways, held) for ways in others)]
+    return [goal for goal in ready if not any(_blocks(goal, other, held) for other in others)]
 
 
 def _blocks(goal: Goal, others: Sequence[Goal], held: Mapping[str, int]) -> bool:
-    """Return whether a goal takes another's reserve and leaves that no alternative that is ready."""
+    """Return whether a goal takes the reserve of another and leaves that one no ready alternative."""
     spared = [other for other in others if not _takes_reserve(goal, other, held)]
     return len(spared) < len(others) and not _ready(spared, held)
 
@@ -195,7 +195,7 @@ def _takes_reserve(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
 
 
 def _most_used(goal: Goal, name: str) -> int:
-    """Return how many of an item a goal may use up: its own share, and that of its kind."""
+    """Return the largest amount of an item that a goal may use up: its own share plus that of its kind."""
     kind = name.rpartition(" ")[2]
     # A goal that uses any planks may take oak planks, but has() counts members for a kind only.
     of_kind = goal.uses.get(kind, 0) if kind in KINDS and kind != name else 0

@@ -1,4 +1,4 @@
-"""Zero-shot planning: one whole plan; with re-plans, a new one after a failure, which is told and not explained.
+"""Zero-shot planning: one whole plan; with re-plans, a new one after a failure, which is described but not explained.
 
 Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of DEPS (Wang et al. 2023).
 """
@@ -15,7 +15,7 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class ZeroShotAgent(Replanner):
-    """Plans whole, keeps to the order of its plan and explains no failure.
+    """Writes a whole plan, keeps to its order and explains no failure.
 
     Args:
         profile: The game to play; it must have a controller.
@@ -40,7 +40,7 @@ class ZeroShotAgent(Replanner):
     def replan(
         self, play: Play, dialogue: list[Message], task: str, progress: Progress
     ) -> Generator[Request, Any, None]:
-        """Describe what happened and ask for a new plan."""
+        """Describe the outcome and ask for a new plan."""
         description = yield from self.describe(play, progress)
         dialogue.append(Message("user", f"{description}\n{REPLAN.format(task=task)}"))
 

@@ -1,4 +1,4 @@
-"""The games that agents know, each in a package of its own that is imported when its profile is asked for."""
+"""The games that agents know, each in its own package, which is imported when its profile is requested."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def load_profile(name: str) -> GameProfile:
 
     Raises:
         UnknownName: If there is no such game, or its module holds no such name.
-        ValueError: If its module cannot be imported, or what it names is no profile.
+        ValueError: If its module cannot be imported, or the name is not that of a profile.
     """
     if name == DEFAULT.name:
         return DEFAULT

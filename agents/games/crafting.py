@@ -1,4 +1,4 @@
-"""Crafting commands, kinds of item and inventories as a player reads them; TextCraft and the tech tree share them."""
+"""Readers of crafting commands, kinds of items and inventories, shared by TextCraft and the tech tree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Recipe(NamedTuple):
         return [self.makes.item, *tools, *(part.item for part in self.parts)]
 
     def times(self, count: int) -> int:
-        """Return how many applications make ``count`` items or more; at least 1."""
+        """Return the number of applications that make ``count`` items or more; at least 1."""
         return max(1, ceil_div(count, self.makes.amount))
 
     def repeated(self, times: int) -> Recipe:
@@ -70,7 +70,7 @@ class Crafts(NamedTuple):
     kinds: dict[str, list[str]]
 
     def members(self, name: str) -> list[str]:
-        """Return the items that can stand for a part: the members of a kind, or of ``a or b``; none for an item."""
+        """Return the items that can be used for a part: the members of a kind, or of ``a or b``; none for an item."""
         if name in self.recipes and name not in self.kinds:
             return []
         if name in self.kinds:

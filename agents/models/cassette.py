@@ -1,7 +1,7 @@
 """A cassette: records a model's completions in one file, and replays them without the model.
 
-The key of a completion is all that was asked: model, prompt, stop sequences, tokens, temperature and sample. Each is
-written as soon as it is there, so that a run which is cut off pays for nothing twice.
+The key of a completion is its whole request: model, prompt, stop sequences, tokens, temperature and sample. Completions
+are written immediately, so that an interrupted run pays for nothing twice.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _CLOSING_SECONDS = 5.0
 
 
 class Cassette:
-    """A model that answers from a file, and asks ``model`` for what the file does not hold.
+    """A model that answers from a file, and asks ``model`` for completions that the file lacks.
 
-    Threads and processes may share one file. A replayed completion costs nothing; its usage is the recorded one.
+    Threads and processes may share a file. A replayed completion costs nothing; its usage is the recorded one.
 
     Args:
         file: An SQLite file; created if it does not exist and there is a model to record.
@@ -65,7 +65,7 @@ class Cassette:
         if model is None and not self._file.exists():
             raise ModelError(f"{file}: no such cassette, and no model to record")
         self._tape = _Tape(self._file)
-        # Every answer is on disk at once, so that closing the file is all there is to do at the end.
+        # Every answer is on disk immediately, so closing the file is the only clean-up.
         self._closing = weakref.finalize(self, self._tape.close)
         try:
             self._select = self._tape.prepare(record=model is not None)
@@ -126,17 +126,17 @@ class Cassette:
         return ordered
 
     def _key(self, asked: CompletionRequest) -> tuple[str, str]:
-        """Return the key of a request, and the request as it is written down."""
+        """Return the key of a request, and its JSON text."""
         messages = asked.prompt.messages if isinstance(asked.prompt, Dialogue) else asked.prompt
         request = json.dumps([messages, list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample])
-        # A completion model is asked the text of a dialogue, a chat model the messages: the key holds both.
+        # A completion model gets the text of a dialogue, a chat model its messages: the key covers both.
         texts = [str(asked.prompt)] if isinstance(asked.prompt, Dialogue) else []
         return hashlib.sha256(json.dumps([self.name, request, *texts]).encode()).hexdigest(), request
 
     def _record(self, key: str, request: str, completion: Completion) -> Completion:
-        """Write a completion down and return the recorded one, at the cost of this one.
+        """Record a completion and return the recorded one, at the cost of this one.
 
-        Of two that asked at the same time the first is recorded, and both go on with its answer, as a replay will.
+        Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay.
         """
         logprobs, token_ids = (
             None if detail is None else json.dumps(detail) for detail in (completion.logprobs, completion.token_ids)
@@ -155,7 +155,7 @@ class Cassette:
 
 
 class _Tape:
-    """An SQLite connection that many threads use, and that is never closed under one that is using it."""
+    """An SQLite connection shared by threads, which is never closed while one of them uses it."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -183,9 +183,9 @@ class _Tape:
                 raise ModelError(f"{self._file} is no cassette, or cannot be used: {error}") from error
 
     def prepare(self, *, record: bool) -> str:
-        """Create the table, or add the columns that it lacks; return the statement that finds a completion.
+        """Create the table, or add missing columns; return the statement that finds a completion.
 
-        A file that is only replayed stays as it is, since it may be read-only.
+        A file that is only replayed is not changed, since it may be read-only.
         """
         self.execute(_TABLE)
         if self._missing_columns() and record:
@@ -200,10 +200,10 @@ class _Tape:
         return [column for column in _LATER_COLUMNS if column not in present]
 
     def close(self) -> None:
-        """Close the connection once no thread is using it; whoever comes later gets a ModelError."""
+        """Close the connection once no thread is using it; later uses raise a ModelError."""
         self._closed = True
-        # A thread may wait for another process's lock longer than an interrupted run should; its connection stays open
-        # then, which loses nothing: every answer is written at once.
+        # A thread may wait a long time for another process's lock, for which an interrupted run should not wait. Then
+        # the connection stays open, and nothing is lost, since every answer is written immediately.
         if self._lock.acquire(timeout=_CLOSING_SECONDS):
             try:
                 self._connection.close()

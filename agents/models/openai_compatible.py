@@ -1,4 +1,4 @@
-"""Models behind OpenAI's API: the company's own, or a server of one's own that speaks it. Extra ``[openai]``."""
+"""Models behind OpenAI's API: OpenAI's own, or those of any compatible server. Extra ``[openai]``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
 """Sampling parameters that are sent, each of which can be left out or renamed."""
 
 MAX_STOPS = 4
-"""Maximum number of stop sequences of the API; a completion is cut at the others here."""
+"""Maximum number of stop sequences that the API accepts; completions are cut at the others after they arrive."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class OpenAIModel:
         name: The model's name on the server.
         endpoint: ``chat``, which is sent messages, or ``completion``, which is sent the prompt as one text.
         base_url: The server's address; by default ``OPENAI_BASE_URL``, else OpenAI's.
-        api_key: By default ``OPENAI_API_KEY``. A server that wants none takes any text.
+        api_key: By default ``OPENAI_API_KEY``; any text for a server that needs none.
         timeout: Seconds to wait for an answer.
         max_retries: Maximum number of retries after a time-out, a lost connection, a status of 429 or of 500 and above.
         price: Price per million tokens; without one a completion costs nothing.
@@ -56,7 +56,7 @@ class OpenAIModel:
 
     Raises:
         ModelError: If there is no key.
-        ValueError: If an argument has another type or value than it should.
+        ValueError: If an argument has a wrong type or value.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class OpenAIModel:
         if temperature > 0:
             parameters["seed"] = sample
         if self.logprobs:
-            # The chat endpoint takes a flag; the other takes how many alternatives it is to report, at least one.
+            # The chat endpoint takes a flag; the other takes the number of alternatives to report, at least 1.
             parameters["logprobs"] = True if self.endpoint == "chat" else 1
         sent = {self.rename.get(key, key): value for key, value in parameters.items() if key not in self.omit}
         try:
@@ -126,7 +126,7 @@ class OpenAIModel:
             server = self._client.base_url.netloc.decode()  # the whole address may hold a password
             raise ModelError(f"{self.name}: no answer from {server}: {reason}") from error
         except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:
-            # The later ones are what the SDK lets through when a server answers something else than it should.
+            # The others come out of the SDK when a server's answer is malformed.
             raise ModelError(f"{self.name}: {type(error).__name__}: {error}") from error
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ ENTRY_POINTS = "textcraft_gym.models"
 
 _FORMS = "expected simulated[:span=N], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
 _SILENT = ("api_key", "timeout", "max_retries", "price")
-"""Options that change no answer."""
+"""Options that cannot change an answer."""
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -63,7 +63,7 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
 
 
 def without_key(spec: str) -> str:
-    """Return a spec that may be shown and kept: one without the key of a server."""
+    """Return a spec that may be shown and stored, with its API key and any password removed."""
     hidden = re.sub(r'api_key=("(?:[^"\\]|\\.)*"|[^,]*)', "api_key=...", spec)
     return re.sub(r"//[^/@,]*@", "//...@", hidden)
 
@@ -105,11 +105,11 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
     try:
         found = vars(import_module(module))
     except ModuleNotFoundError as error:
-        # A module that is there may miss another one; then that one is the news.
+        # An existing module may itself import a missing one, which the message should then name.
         if error.name and f"{module}.".startswith(f"{error.name}."):
             raise ValueError(f"there is no module {error.name}; {_FORMS}") from error
         raise ValueError(f"{module} cannot be imported: {error}") from error
-    except Exception as error:  # whatever a module of the user's own raises
+    except Exception as error:  # importing a user's module may raise anything
         raise ValueError(f"{module} cannot be imported: {type(error).__name__}: {error}") from error
     if name not in found:
         raise UnknownName(f"model of {module}", name, [key for key in found if inspect.isclass(found[key])])
@@ -118,7 +118,7 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
 
 
 def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], options: Mapping[str, Any]) -> Model:
-    """Make a model, or say which option is wrong and which are possible."""
+    """Make a model; an error names the wrong option and the possible ones."""
     parameters = list(inspect.signature(make).parameters.values())
     known = [parameter.name for parameter in parameters[len(names) :] if parameter.kind in _NAMED]
     takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
@@ -130,7 +130,7 @@ def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], op
         model = make(*names, **options)
     except (ModelError, TypeError, ValueError):
         raise
-    except Exception as error:  # whatever a constructor of the user's own raises
+    except Exception as error:  # a user's constructor may raise anything
         raise ValueError(f"{type(error).__name__}: {error}") from error
     if not callable(getattr(model, "complete", None)):
         raise ValueError("this is no model: it has no method complete")
@@ -138,13 +138,13 @@ def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], op
 
 
 def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
-    """Return the name under which a cassette files answers: all options that can change an answer, and no others."""
-    telling = {key: _canonical(key, value) for key, value in options.items() if key not in _SILENT}
-    return ",".join([f"{kind}:{name}", *(f"{key}={value}" for key, value in sorted(telling.items()))])
+    """Return the model's name in a cassette, which has only the options that can change an answer."""
+    relevant = {key: _canonical(key, value) for key, value in options.items() if key not in _SILENT}
+    return ",".join([f"{kind}:{name}", *(f"{key}={value}" for key, value in sorted(relevant.items()))])
 
 
 def _canonical(key: str, value: Any) -> Any:
-    """Return an option in one form, in whatever order it was written."""
+    """Return an option in a canonical form, so that the order of its items does not matter."""
     if key == "omit" and isinstance(value, str | list):
         return "+".join(sorted(value.split("+") if isinstance(value, str) else map(str, value)))
     return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value

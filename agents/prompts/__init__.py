@@ -1,7 +1,7 @@
 """Prompt templates, in files ``<agent>/<game>.txt``, which a user's folder can replace.
 
-A template is sent as it is, but for the placeholders ``{situation}``, ``{task}`` and ``{information}`` (in a reflection
-also ``{transcript}``). A line with nothing but a placeholder is left out where its value is empty.
+A template is sent verbatim except for the placeholders ``{situation}``, ``{task}`` and ``{information}`` (in a
+reflection also ``{transcript}``). A line with only a placeholder is dropped if its value is empty.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PLACEHOLDER = re.compile(r"^\{(\w+)\}\n|\{(\w+)\}", re.MULTILINE)
 
 
 class PromptError(ValueError):
-    """A prompt that cannot be read, or lacks a placeholder that its agent fills."""
+    """A prompt cannot be read, or lacks a placeholder that its agent fills."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Template:
     text: str
 
     def fill(self, **values: str) -> str:
-        """Return the text with values for its placeholders; other words in braces stay as they are."""
+        """Return the text with values for its placeholders; other words in braces are kept."""
 
         def value(found: re.Match[str]) -> str:
             whole_line, name = found[1], found[1] or found[2]
@@ -39,7 +39,7 @@ class Template:
 
 
 class Prompts:
-    """The bundled prompts, or those of a folder where it has them.
+    """The bundled prompts, some of which a folder may replace.
 
     Args:
         folder: Has a file ``<agent>/<game>.txt`` for every prompt that it replaces.

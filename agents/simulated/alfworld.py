@@ -1,7 +1,7 @@
-"""The simulated model in ALFWorld; all it knows of the household is read from the prompt.
+"""The simulated model in ALFWorld; all its knowledge of the household comes from the prompt.
 
-It searches for an object in one kind of place after the other, and must keep in mind what the task names and each kind
-of place that it has searched for the object, until it has it.
+It searches for an object in one kind of place after another. Until it has the object, it must keep in mind the things
+that the task names and each kind of place that it has searched.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 
+from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.games.alfworld.household import (
     APPLIANCES,
@@ -24,12 +25,12 @@ from textcraft_gym.agents.simulated.span import in_mind, too_much
 
 MARK = "You are in the middle of a room."
 PLACES_A_STEP = 8
-"""Maximum number of places named in one step of a plan: as many as a part of it has turns to search."""
+"""Maximum number of places named in one step of a plan: the number that one attempt has turns to search."""
 
 _TASK = "\n\nYour task is to: "
 _LAST = re.compile(r"^The last action was: (.+)\n(.+)$", re.MULTILINE)
-_SOUGHT = re.compile(r"^think: an? (\w+) may be in the (\w+), [0-9]+ in mind$")
-_STARTED = "think: to"
+_SOUGHT = re.compile(rf"^{THOUGHT} an? (\w+) may be in the (\w+), [0-9]+ in mind$")
+_STARTED = f"{THOUGHT} to"
 _PLANNED = re.compile(r"^#(\d+) (.+)$")
 _SUCCEEDED = re.compile(r"I succeeded on step ([0-9, ]+)\.")
 _NOT_THERE = re.compile(r'I failed on step \d+ "(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)"')
@@ -47,15 +48,15 @@ def answer(prompt: str, span: int, rng: random.Random | None) -> str:
         return choose(prompt)
     before, _, after = prompt.rpartition(_TASK)
     head, *turns = after.split("\n> ")
-    task, _, information = head.partition("\n")
-    errand = read_task(task)
-    if errand is None:
-        return f"task failed! I do not know how to {task}"
-    mind = Mind(before.rpartition("\n\n")[2], information, errand, span, rng.random() if rng else None)
+    sentence, _, information = head.partition("\n")
+    task = read_task(sentence)
+    if task is None:
+        return f"task failed! I do not know how to {sentence}"
+    mind = Mind(before.rpartition("\n\n")[2], information, task, span, rng.random() if rng else None)
     mind.look_back(turns)
     match question.cue:
         case Cue.TURN:
-            return mind.turn(task)
+            return mind.turn(sentence)
         case Cue.REFLECTION:
             return mind.reflect()
         case Cue.EXPLANATION:
@@ -71,14 +72,14 @@ def choose(prompt: str) -> str:
     about, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
     goal, _, done = about.partition("\n")
     last = done.rpartition("What you did for it: ")[2].partition("\n")[0]
-    numbers = {command: number for number, _, command in (line.partition(" ") for line in listed.splitlines())}
+    choices = {command: choice for choice, _, command in (line.partition(" ") for line in listed.splitlines())}
     patterns = _commands(goal)
     if patterns and re.fullmatch(patterns[0], last):
         return "done"
     for pattern in patterns:
-        for command, number in numbers.items():
+        for command, choice in choices.items():
             if re.fullmatch(pattern, command):
-                return number
+                return choice
     return "0"
 
 
@@ -97,11 +98,11 @@ def _commands(goal: str) -> list[str]:
 
 
 class Mind:
-    """The model's reading of one prompt: what is known of the household, and which lines are open."""
+    """The model's reading of one prompt: its knowledge of the household, and the open lines."""
 
-    def __init__(self, situation: str, information: str, errand: HouseholdTask, span: int, draw: float | None) -> None:
+    def __init__(self, situation: str, information: str, task: HouseholdTask, span: int, draw: float | None) -> None:
         self.household = Household(situation)
-        self.errand = errand
+        self.task = task
         self.span = span
         self.draw = draw
         self.started = False
@@ -112,7 +113,7 @@ class Mind:
             self.household.read(command, observation)
 
     def look_back(self, turns: list[str]) -> None:
-        """Read the transcript: what was seen and done, and where an object is being searched for."""
+        """Read the transcript: the observations and actions, and the kinds of places searched for an object."""
         for turn in turns:
             action, _, observation = turn.partition("\n")
             self.started = self.started or action.startswith(_STARTED)
@@ -123,22 +124,25 @@ class Mind:
                 self.searched.pop(taken[1], None)
                 self.found[taken[1]] = taken[2]
 
-    def turn(self, task: str) -> str:
-        """Return the next line."""
-        if self.household.done(self.errand):
+    def turn(self, sentence: str) -> str:
+        """Return the next line; a thought repeats the sentence of the task."""
+        if self.household.done(self.task):
             return "Task completed!"
-        step = self.household.next(self.errand, self.order)
+        step = self.household.next(self.task, self.order)
         if step is None:
             return "task failed! I see no way that I have not tried."
         about = self.about()
         if not self.started and len(about) > 1:
             things = ", ".join(about)
-            return too_much([about], self.span) or f"{_STARTED} {task} I keep {things} in mind, {len(about)} of them"
+            return (
+                too_much([about], self.span) or f"{_STARTED} {sentence} I keep {things} in mind, {len(about)} of them"
+            )
         return self._search(step) or step.command
 
     def order(self, thing: str) -> list[str]:
         """Return the places in the order in which to search them for an object; a draw shuffles their kinds."""
         places = likely(thing, self.household.places)
+        # Sorted by kind, so that all places of a kind are searched before the next kind is opened.
         if self.draw is not None:
             rank = {name: random.Random(f"{self.draw}/{thing}/{name}").random() for name in map(kind, places)}
             places.sort(key=lambda place: rank[kind(place)])
@@ -146,17 +150,17 @@ class Mind:
         return sorted(places, key=lambda place: (place != self.found.get(thing), kind(place) in in_vain))
 
     def about(self) -> list[str]:
-        """Return the distinct things that the task names, and the appliance that it takes."""
+        """Return the distinct things that the task names, and the appliance that it requires."""
         appliances = [kind(place) for place in self._appliances()]
-        return in_mind([[self.errand.thing, *appliances, *filter(None, [kind(self.errand.target), self.errand.lamp])]])
+        return in_mind([[self.task.thing, *appliances, *filter(None, [kind(self.task.target), self.task.lamp])]])
 
     def plan(self, *, in_full: bool) -> str:
         """Return a plan one level down, or the fullest that can be kept in mind."""
         steps = self._stages()
         if in_full or len(steps) == 1:
-            fuller = [self._ways(way) for step in steps for way in step]
+            fuller = [self._alternatives(stage) for step in steps for stage in step]
             things = self.about()
-            if any(len(ways) > 1 for ways in fuller):  # the place that is being searched counts as one thing
+            if any(len(alternatives) > 1 for alternatives in fuller):  # the place being searched counts as one thing
                 things.append("a place")
             steps = steps if too_much([things], self.span) else fuller
         return too_much([self.about()], self.span) or write_plan(steps)
@@ -172,28 +176,28 @@ class Mind:
             if step := _PLANNED.match(line):
                 planned[step[1]] = step[2]
             if succeeded := _SUCCEEDED.search(line):
-                done += [planned.get(number, "") for number in succeeded[1].split(", ")]
+                done += [planned.get(step_number, "") for step_number in succeeded[1].split(", ")]
             tried |= {(thing or lamp, place) for thing, lamp, place in _NOT_THERE.findall(line)}
-        held = re.findall(r"Inventory: \[(\w+) \d+\]", dialogue)[-1:] == [self.errand.thing]
+        held = re.findall(r"Inventory: \[(\w+) \d+\]", dialogue)[-1:] == [self.task.thing]
         steps = self._left(done, tried, held and not dialogue.rstrip().endswith("Inventory: nothing"))
-        return "\n".join(f"#{number} {step}" for number, step in enumerate(steps, 1))
+        return "\n".join(f"#{step_number} {step}" for step_number, step in enumerate(steps, 1))
 
     def _left(self, done: list[str], tried: set[tuple[str, str]], held: bool) -> list[str]:
         """Return the steps that are left to do."""
-        errand, thing, steps = self.errand, self.errand.thing, []
+        task, thing, steps = self.task, self.task.thing, []
         put = sum(step.startswith("put") for step in done)
-        treated = held and any(step.startswith(errand.treatment) for step in done) if errand.treatment else True
+        treated = held and any(step.startswith(task.treatment) for step in done) if task.treatment else True
         target = self._target()
-        for index in range(put, errand.amount):
+        for index in range(put, task.amount):
             in_hand = index == put and held
             if not in_hand:
                 steps.append(f"pick a {thing} at {self._untried(thing, tried, target)}")
-            if errand.treatment and not (index == put and treated):
-                steps += [f"{errand.treatment} the {thing} with {place}" for place in self._appliances()]
-            if errand.target:
-                steps.append(f"put the {thing} in {target or errand.target}")
-        if errand.lamp:
-            steps.append(f"look at the {thing} under the {errand.lamp} at {self._untried(errand.lamp, tried, '')}")
+            if task.treatment and not (index == put and treated):
+                steps += [f"{task.treatment} the {thing} with {place}" for place in self._appliances()]
+            if task.target:
+                steps.append(f"put the {thing} in {target or task.target}")
+        if task.lamp:
+            steps.append(f"look at the {thing} under the {task.lamp} at {self._untried(task.lamp, tried, '')}")
         return steps
 
     def _untried(self, thing: str, tried: set[tuple[str, str]], target: str) -> str:
@@ -201,7 +205,7 @@ class Mind:
         return next((place for place in places if (thing, place) not in tried), places[0] if places else "nowhere 1")
 
     def reflect(self) -> str:
-        """Return what was found, what was searched for in vain, and the plan for the next trial."""
+        """Return the objects found, the searches in vain, and the plan for the next trial."""
         sentences = [f"I found the {thing} in {place}." for thing, place in self.found.items()]
         for thing, kinds in self.searched.items():
             searched_now = [name for name in kinds if self._is_searched(name)]
@@ -215,57 +219,57 @@ class Mind:
         if not step.sought or step.where in self.searched.get(step.sought, ()):
             return None
         lines = [self.about(), *([thing, *kinds] for thing, kinds in self.searched.items()), [step.sought, step.where]]
-        thought = f"think: a {step.sought} may be in the {step.where}, {len(in_mind(lines))} in mind"
+        thought = f"{THOUGHT} a {step.sought} may be in the {step.where}, {len(in_mind(lines))} in mind"
         return too_much(lines, self.span) or thought
 
     def _is_searched(self, name: str) -> bool:
         return all(place in self.household.contents for place in self.household.places if kind(place) == name)
 
     def _appliances(self) -> list[str]:
-        wanted = APPLIANCES.get(self.errand.treatment, ())
+        wanted = APPLIANCES.get(self.task.treatment, ())
         return [place for place in self.household.places if kind(place) in wanted][:1]
 
     def _target(self) -> str:
         """Return the first place that the task's target may be; empty for none."""
-        wanted = self.errand.target
+        wanted = self.task.target
         return next((place for place in self.household.places if wanted in (place, kind(place))), "")
 
     def _stages(self) -> list[list[str]]:
         """Return the steps of the task one level down, each as its alternatives."""
-        errand, thing = self.errand, self.errand.thing
+        task, thing = self.task, self.task.thing
         target = self._target()
         stages: list[str] = []
-        for article in ["a", "another"][: errand.amount]:
+        for article in ["a", "another"][: task.amount]:
             if article == "another" or kind(self.household.held) != thing:
-                stages.append(f"find and take {article} {thing}{'' if errand.lamp else _among(errand)}")
-            stages += [f"{errand.treatment} the {thing} with {place}" for place in self._appliances()]
-            if errand.target:
-                stages.append(f"put the {thing} in {target or errand.target}")
-        if errand.lamp:
-            stages.append(f"look at the {thing} under the {errand.lamp}{_among(errand)}")
+                stages.append(f"find and take {article} {thing}{'' if task.lamp else _among(task)}")
+            stages += [f"{task.treatment} the {thing} with {place}" for place in self._appliances()]
+            if task.target:
+                stages.append(f"put the {thing} in {target or task.target}")
+        if task.lamp:
+            stages.append(f"look at the {thing} under the {task.lamp}{_among(task)}")
         return [[stage] for stage in stages]
 
-    def _ways(self, stage: str) -> list[str]:
+    def _alternatives(self, stage: str) -> list[str]:
         """Return the alternatives of a step: of a search, one for each place, the likeliest first."""
-        errand = read_task(stage)
-        if errand is None or errand.treatment or errand.target:
+        task = read_task(stage)
+        if task is None or task.treatment or task.target:
             return [stage]
         groups: dict[str, list[str]] = {}
-        for place in self.order(errand.lamp or errand.thing):
-            if not errand.places or place in errand.places or kind(place) in errand.places:
+        for place in self.order(task.lamp or task.thing):
+            if not task.places or place in task.places or kind(place) in task.places:
                 groups.setdefault(kind(place), []).append(place)
-        plain = stage.removesuffix(_among(errand))
+        plain = stage.removesuffix(_among(task))
         named = [place for name, group in groups.items() for place in _chunks(name, group, apart=len(groups) == 1)]
-        return [f"{plain}{_among(errand._replace(places=(place,)))}" for place in named] or [stage]
+        return [f"{plain}{_among(task._replace(places=(place,)))}" for place in named] or [stage]
 
 
-def _among(errand: HouseholdTask) -> str:
-    """Return the words by which a step says where to search."""
-    return f" {'at' if errand.lamp else 'from'} {', '.join(errand.places)}" if errand.places else ""
+def _among(task: HouseholdTask) -> str:
+    """Return the part of a step's text that says where to search."""
+    return f" {'at' if task.lamp else 'from'} {', '.join(task.places)}" if task.places else ""
 
 
 def _chunks(name: str, group: list[str], *, apart: bool) -> list[str]:
-    """Return the places of a kind in groups for one step each: the kind's name if one step takes all of them."""
+    """Return the places of a kind in groups of one step each: the name of the kind if one step suffices for all."""
     if apart:
         return group
     if len(group) <= PLACES_A_STEP:

@@ -1,7 +1,7 @@
-"""Cues: the last lines of the agents' prompts, by which the simulated model tells what it is asked for.
+"""Cues: the last lines of the agents' prompts, by which the simulated model recognises the kind of request.
 
-A prompt whose last line is none of them asks for a plan. The lines themselves stand in ``agents/prompts`` and, for the
-two that follow a failed goal, in ``agents/deps``; a prompt of one's own is understood if it ends in the same words.
+A prompt whose last line is not a cue asks for a plan. The lines are in ``agents/prompts`` and, for the two that follow
+a failed goal, in ``agents/deps``; a user's prompt is understood if it ends with a line of the same form.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Verdict", Cue.VERDICT),  # ADaPT's skill of matching a product
     )
 )
-"""The pattern of each cue, looked for in the last line of a prompt; the first that matches counts."""
+"""The pattern of each cue, searched for in the last line of a prompt; the first match counts."""
 
 
 class Question(NamedTuple):
-    """What a prompt asks for.
+    """The request of a prompt.
 
     Attributes:
         cue: Kind of answer.
-        in_full: Whether a plan is to go all the way down, not one level.
-        checked: Whether a program is to check before each step.
+        in_full: Whether a plan should be detailed down to actions, not one level down.
+        checked: Whether a program should assert a condition before each step.
     """
 
     cue: Cue
@@ -63,7 +63,7 @@ class Question(NamedTuple):
 
 
 def read_question(prompt: str) -> Question:
-    """Return what the last line of a prompt asks for."""
+    """Return the request in the last line of a prompt."""
     line = prompt.rstrip().rpartition("\n")[2]
     cue = next((cue for pattern, cue in CUES if pattern.search(line)), Cue.PLAN)
     return Question(cue, in_full="in full" in line, checked="checks" in line)

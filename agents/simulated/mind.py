@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
+from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games.crafting import Recipe, Want, listed, read_parts, read_recipe
 from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
-_OPENED = re.compile(r"^think: for ([0-9]{1,9}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
+_OPENED = re.compile(rf"^{THOUGHT} for ([0-9]{{1,9}}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
 _FAILED = re.compile(r"^.*I failed on step [0-9]+ \"(.+?)\": ", re.MULTILINE)
 
@@ -26,7 +27,7 @@ class Line(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a plan: an item and how many more of it, and the recipe if the step names one."""
+    """A step of a plan: an item with the amount to add, and the recipe if the step names one."""
 
     want: Want
     recipe: Recipe | None = None
@@ -38,11 +39,11 @@ class Step(NamedTuple):
 
 
 class Mind(ABC):
-    """The model's reading of one prompt: inventory, open lines and plan, from which it writes its answer.
+    """The model's reading of one prompt: the inventory, the open lines and the plan.
 
     Args:
         wants: The goal: items with the amounts that should be held in the end.
-        held: The inventory, as far as the prompt tells it.
+        held: The inventory, as far as the prompt states it.
         planned: Steps of the last plan in the prompt.
         failed: The goal that failed last; None if none did.
         span: Maximum number of distinct things kept in mind.
@@ -132,10 +133,10 @@ class Mind(ABC):
         if isinstance(steps, str):
             return steps
         steps += [Step(want) for want in self.wants if want not in first]
-        return "\n".join(f"{self.call(step)} # step {number}" for number, step in enumerate(steps, 1))
+        return "\n".join(f"{self.call(step)} # step {step_number}" for step_number, step in enumerate(steps, 1))
 
     def next_goal(self) -> str:
-        """Return the next goal of the plan; ``done`` where none is left."""
+        """Return the next goal of the plan; ``done`` if none is left."""
         if all(self.count(want.item) >= want.amount for want in self.wants):
             return "done"
         steps = self._full_plan(self.wants)
@@ -171,7 +172,7 @@ class Mind(ABC):
         return f"I did not have {listed(step.want for step in missing) or 'what it takes'}."
 
     def reflect(self) -> str:
-        """Return what went wrong, and a plan with the step that failed divided."""
+        """Return the failure, and a plan with the step that failed divided."""
         failed = self._next_want() or self.wants[-1]
         steps: list[Step] = []
         for want in self._agenda():
@@ -191,7 +192,7 @@ class Mind(ABC):
                 self.open_lines.append(line._replace(amount=line.amount - count))
 
     def spend(self, action: str) -> None:
-        """Take what an action used up from the inventory."""
+        """Subtract the items that an action used up from the inventory."""
         for item, count in read_parts(action.partition(" using ")[2]):
             self.held[item] = self.held.get(item, 0) - count
 
@@ -210,7 +211,7 @@ class Mind(ABC):
         return None
 
     def _obtain(self, want: Want) -> str:
-        """Return the action that obtains an item, or the line that opens its recipe if that can be kept in mind."""
+        """Return the action that obtains an item, or the line that opens its recipe if that fits into the span."""
         recipe = self.recipe(want, {line.recipe.makes.item for line in self.open_lines})
         if recipe is None:
             return f"{self.verb(want.item)} {want.amount} {want.item}"
@@ -218,7 +219,7 @@ class Mind(ABC):
         if complaint := too_much(lines, self.span):
             return complaint
         times = recipe.times(want.amount)
-        return f"think: for {want.amount} {want.item} I {recipe}, {times} times, {len(in_mind(lines))} in mind"
+        return f"{THOUGHT} for {want.amount} {want.item} I {recipe}, {times} times, {len(in_mind(lines))} in mind"
 
     def _one_level_down(self) -> list[Step] | str:
         """Return the parts of the goal; of a goal with one part, the steps that this part takes."""
@@ -236,6 +237,7 @@ class Mind(ABC):
 
     def _full_plan(self, wants: Sequence[Want]) -> list[Step] | str:
         """Return the steps to all wants, divided as far as can be kept in mind, or the complaint if none can be."""
+        # Greedy: one more item is replaced by its recipe as long as the plan's things fit into the span.
         divided: dict[str, Recipe] = {}
         steps = self._bill_of_materials(wants, divided)
         complaint = too_much((step.things for step in steps), self.span)
@@ -262,11 +264,12 @@ class Mind(ABC):
         return complaint
 
     def _bill_of_materials(self, wants: Iterable[Want], divided: dict[str, Recipe]) -> list[Step]:
-        """Return a step for each item that is missing, with its total amount, parts before what they are for."""
+        """Return a step for each missing item, with its total amount, parts before the items that use them."""
         needed = dict.fromkeys(_parts_first([want.item for want in wants], divided), 0)
         for item, amount in wants:
             needed[item] = max(needed[item], amount)
         steps = []
+        # Users before their parts, so that all needs of a part are known when its turn comes.
         for item in reversed(needed):
             missing = needed[item] - self.count(item)
             if missing <= 0:
@@ -275,13 +278,13 @@ class Mind(ABC):
             if recipe:
                 for part in recipe.parts:
                     needed[part.item] += part.amount
-                if recipe.tool:
+                if recipe.tool:  # one serves all recipes
                     needed[recipe.tool] = max(1, needed[recipe.tool])
             steps.append(Step(Want(item, missing), recipe))
         return steps[::-1]
 
     def _numbered(self, steps: Iterable[Step]) -> str:
-        return "\n".join(f"Step {number}: {self._step_text(step)}" for number, step in enumerate(steps, 1))
+        return "\n".join(f"Step {step_number}: {self._step_text(step)}" for step_number, step in enumerate(steps, 1))
 
     def _step_text(self, step: Step) -> str:
         item, count = step.want
@@ -290,7 +293,7 @@ class Mind(ABC):
 
 
 def go_on(mind: Mind, prompt: str, turns: Sequence[str]) -> str:
-    """Return the kind of answer that a prompt asks for."""
+    """Return the answer to a prompt, of the kind that it asks for."""
     question = read_question(prompt)
     if question.cue in (Cue.TURN, Cue.REFLECTION):
         mind.look_back(turns)
@@ -321,10 +324,10 @@ def read_failed(text: str) -> Want | None:
 def read_steps(text: str, want: Callable[[str], Want | None]) -> list[Want]:
     """Return the steps of the last plan in a text; ``want`` parses one."""
     steps: list[Want] = []
-    for number, text_of_step in _STEP.findall(text):
-        if number == "1":  # another plan begins
+    for step_number, step_text in _STEP.findall(text):
+        if step_number == "1":  # another plan begins
             steps = []
-        if step := want(text_of_step):
+        if step := want(step_text):
             steps.append(step)
     return steps
 
@@ -343,7 +346,7 @@ def _ancestors(item: str, divided: dict[str, Recipe]) -> set[str]:
 
 
 def _parts_first(items: Iterable[str], divided: dict[str, Recipe]) -> list[str]:
-    """Return items and all their parts, parts before what they are for; the order within a cycle is arbitrary."""
+    """Return items and all their parts, parts before the items that use them; in a cycle the order is arbitrary."""
     ordered: dict[str, None] = {}
     entered: set[str] = set()
 

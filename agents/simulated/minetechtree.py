@@ -1,4 +1,4 @@
-"""The simulated model in Minecraft's tech tree; it knows the recipes, and reads all else from the prompt."""
+"""The simulated model in Minecraft's tech tree; it knows the recipes, and reads everything else from the prompt."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def answer(prompt: str, span: int, rng: random.Random | None) -> str:
 
 
 class Player(Mind):
-    """The model's reading of one prompt; above a temperature of 0 it draws the wood to use where any will do."""
+    """The model's reading of one prompt; above a temperature of 0 it draws the wood to use if any is possible."""
 
     check_after = ("Could not",)
 
@@ -72,12 +72,12 @@ class Player(Mind):
         return super().plan(in_full=in_full)
 
     def reflect(self) -> str:
-        """Return what went wrong and a plan, with a wood chosen."""
+        """Return the failure and a plan, with a wood chosen."""
         self.choose_wood()
         return super().reflect()
 
     def choose_wood(self) -> None:
-        """Choose the wood that the goal asks for, else the one held most, else the nearest."""
+        """Choose the wood that the goal names, else the one held most, else the nearest or drawn one."""
         most = max(WOODS, key=self._wood_held)
         self.wood = self.wood or (most if self._wood_held(most) else self.default_wood)
         self.wants = [Want(self._named(item), amount) for item, amount in self.wants]
@@ -94,18 +94,19 @@ class Player(Mind):
         item, count = want
         if item.endswith(EQUIPPED):
             return Recipe(want, (Want(item.removesuffix(EQUIPPED), 1),), "equip")
-        way = ways().get(item)
-        if way is None or (source(members(item)[0]) and not way.tool):
+        known = ways().get(item)
+        # An item of a source that is mined or hunted without a tool takes a single action.
+        if known is None or (source(members(item)[0]) and not known.tool):
             return None
-        return self.applied(way, count)
+        return self.applied(known, count)
 
     def applied(self, recipe: Recipe, count: int) -> Recipe:
         """Return the recipe that makes the amount at once, with its fuel."""
-        way = ways().get(recipe.makes.item)
-        if way is None:
+        known = ways().get(recipe.makes.item)
+        if known is None:
             return recipe
-        whole = scaled(way, count, self._fuel(recipe, way, count))
-        return whole._replace(parts=tuple(Want(self._named(part.item), part.amount) for part in whole.parts))
+        applied = scaled(known, count, self._fuel(recipe, known, count))
+        return applied._replace(parts=tuple(Want(self._named(part.item), part.amount) for part in applied.parts))
 
     def count(self, item: str) -> int:
         """Return the amount of an item, or of a kind of wood, that is held."""
@@ -118,7 +119,7 @@ class Player(Mind):
         return command(recipe, self.held) if recipe.parts else str(recipe)
 
     def call(self, step: Step) -> str:
-        """Return a step as a goal; equipping is a goal of its own."""
+        """Return a step as a goal; equipping is a separate goal."""
         if not step.want.item.endswith(EQUIPPED):
             return super().call(step)
         item = step.want.item.removesuffix(EQUIPPED)
@@ -141,9 +142,9 @@ class Player(Mind):
         elif _INVENTORY.match(observation):
             self.held = read_held(observation)
 
-    def _fuel(self, recipe: Recipe, way: Recipe, count: int) -> str:
+    def _fuel(self, recipe: Recipe, known: Recipe, count: int) -> str:
         """Return the fuel that the recipe names already, else coal if enough of it is held, else planks."""
-        if len(recipe.parts) > len(way.parts):
+        if len(recipe.parts) > len(known.parts):  # fuel is one part more than the known recipe has
             return recipe.parts[-1].item
         return "coal" if self.count("coal") >= burnt("coal", count) else "planks"
 
@@ -151,6 +152,7 @@ class Player(Mind):
         return f"{self.wood} {item}" if self.wood and len(members(item)) > 1 else item
 
     def _wood_held(self, wood: str) -> int:
+        """Return the held amount of a wood, in planks."""
         return self.held.get(f"{wood} log", 0) * 4 + self.held.get(f"{wood} planks", 0)
 
 

@@ -1,4 +1,4 @@
-"""The simulated model: reads the prompt as a player would, and fails where it has too much to keep in mind."""
+"""The simulated model: reads the prompt as a player would, and fails when it must keep too much in mind."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ READERS = (alfworld, minetechtree, textcraft, webshop)
 
 
 class SimulatedModel:
-    """Answers from nothing but the prompt; the module ``span`` explains its limit, ``cues`` what it understands.
+    """Answers from the prompt alone; the module ``span`` explains its limit, ``cues`` the prompts that it understands.
 
-    Above a temperature of 0 it draws, with the sample as the seed, which of several commands it uses for an item, where
-    it looks for a thing first, or which words of an instruction it searches for; at 0 it takes what looks simplest or
-    likeliest. Tokens are counted as four characters each.
+    Above a temperature of 0 it draws, with the sample as the seed, the command that it uses for an item, the order in
+    which it searches places, or the words of its query; at 0 it takes the simplest or likeliest. Four characters count
+    as a token.
 
     Args:
         span: Maximum number of distinct things that it keeps in mind at once; 1 or more.
@@ -37,7 +37,7 @@ class SimulatedModel:
     ) -> Completion:
         """Return the completion; ``task failed!`` if the prompt is of no game that it knows."""
         asked = prompt_text(prompt)
-        # Of several games that a prompt mentions, the last mentioned is the one that is played.
+        # If a prompt mentions several games, as in its examples, the last one is played.
         reader = max(READERS, key=lambda reader: asked.rfind(reader.MARK))
         text = "task failed! I do not know this game."
         if reader.MARK in asked:

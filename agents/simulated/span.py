@@ -1,12 +1,12 @@
 """The span of the simulated model: the number of things that it can keep in mind at once.
 
-Counted are the distinct things named in its own lines that are still open. A line of a transcript is open from the turn
-in which the model wrote it until what it announces is made; the lines of a plan are all open, since none is done while
+It counts the distinct things named in the model's own open lines. A line of a transcript is open from the turn in which
+the model wrote it until the item that it announces is made; the lines of a plan are all open, since none is done while
 the plan is being written. So a long task is no harder than a short one, but a deep one is: each level opens a line
-before the one above can be closed.
+before the line above can be closed.
 
-Exceeding the span is a ``task failed!``, with one exception: a plan asked for in full is made only as full as can be
-kept in mind, and fails if not even one level can.
+Exceeding the span gives ``task failed!``, with one exception: a plan requested in full is as detailed as the span
+allows, and fails only if even one level exceeds it.
 """
 
 from __future__ import annotations

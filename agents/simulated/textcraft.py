@@ -1,4 +1,4 @@
-"""The simulated model in TextCraft; all it knows of recipes and inventory is read from the prompt."""
+"""The simulated model in TextCraft; all its knowledge of recipes and inventory comes from the prompt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Page:
     Attributes:
         crafts: Commands and kinds of items.
         goal: The goal; None if it cannot be read.
-        held: The inventory, as far as the prompt tells it.
+        held: The inventory, as far as the prompt states it.
         failed: The goal that failed last; None if none did.
         steps: Steps of the last plan in the prompt.
     """
@@ -108,6 +108,8 @@ class Player(Mind):
 
     def _member(self, part: Want) -> str:
         """Return the item to use for a kind: one that is held, or the simplest to obtain."""
+        # In this order: enough is held; a recipe makes it without another member of the kind; no recipe makes it, so
+        # that one action gets it.
         recipes, name = self.crafts.recipes, part.item
         members = self.crafts.members(name)
         if not members:

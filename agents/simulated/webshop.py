@@ -1,4 +1,4 @@
-"""The simulated model in WebShop; all it knows of the shop is read from the prompt.
+"""The simulated model in WebShop; all its knowledge of the shop comes from the prompt.
 
 It keeps in mind the clauses of the instruction and every product that it looked at, until it buys.
 """
@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Iterable
 
+from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.games.webshop.pages import (
     ASIN,
@@ -38,7 +39,7 @@ WORDS = 8
 
 _TASK = "\n\nYour task is to: "
 _INSTRUCTION = re.compile(rf"{MARK} *\nInstruction: *\n(.+)")
-_STARTED = "think: I keep in mind"
+_STARTED = f"{THOUGHT} I keep in mind"
 _TRIED = re.compile(r"I bought ([A-Z0-9]{10})")
 
 
@@ -85,11 +86,11 @@ class Mind:
         self.in_view = "".join(ASIN.findall(information.partition("Product found: ")[2].partition("\n")[0]))
 
     def look_back(self, turns: Iterable[str]) -> None:
-        """Read the transcript: what was seen of which product, and which options were chosen."""
+        """Read the transcript: the pages of each product, and the options chosen."""
         for turn in turns:
             action, _, observation = turn.partition("\n")
             self.started = self.started or action.startswith(_STARTED)
-            if action.startswith("think:"):
+            if action.startswith(THOUGHT):
                 continue
             self.turns.append((action, observation))
             if observation.startswith(("You have clicked ", INVALID)):
@@ -156,7 +157,7 @@ class Mind:
         if complaint := self.complaint():
             return complaint
         words = self.words()
-        if "What failed so far" in self.information:  # with fewer words, something else is found
+        if "What failed so far" in self.information:  # a shorter query finds other products
             words = " ".join(words.split()[:3])
         steps = [f"search for {words}"]
         if not task.startswith("search"):
@@ -167,13 +168,14 @@ class Mind:
         return write_plan([step] for step in steps)
 
     def reflect(self) -> str:
-        """Return what was bought, so that the next trial buys something else."""
+        """Return the product that was bought, so that the next trial buys another."""
         summary = f"I bought {self.in_view}, and it was not right." if self.in_view else "I bought nothing."
         return f"{summary} New plan:\nStep 1: look at other products\nStep 2: choose every option that is named"
 
     def _at(self, item: Item, *, choose: bool, sure: bool) -> str:
         """Return the next line on a product's page."""
         text = self.texts.get(self.in_view, "")
+        # The second view of the page follows the look at its features.
         is_new = text.count("[Buy Now]") < 2 and all(action != "click[features]" for action, _ in self.turns[-3:])
         if not sure and self.in_view and is_new:
             return "click[features]"

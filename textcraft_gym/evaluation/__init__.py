@@ -1,1 +1,1 @@
-"""Playing episodes, many of them, and what came of it."""
+"""Playing episodes, one or many, and reporting the results."""

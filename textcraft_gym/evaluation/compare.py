@@ -64,7 +64,7 @@ def compare(first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[str, An
 
 
 def mcnemar_p_value(gained: int, lost: int) -> float:
-    """Return the exact two-sided p-value that a flipped task is as likely gained as lost.
+    """Return the exact two-sided p-value for the null hypothesis that gains and losses are equally likely.
 
     Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions, Psychometrika 12,
     1947; exact, by the binomial distribution.
@@ -80,6 +80,7 @@ def paired_interval(gained: int, lost: int, tasks: int, z: float = Z_95) -> tupl
     Source: D. G. Bonett and R. M. Price, Adjusted Wald confidence interval for a difference of binomial proportions
     based on paired data, Journal of Educational and Behavioral Statistics 37, 2012.
     """
-    more, less = (gained + 1) / (tasks + 2), (lost + 1) / (tasks + 2)
-    half = z * math.sqrt((more + less - (more - less) ** 2) / (tasks + 2))
-    return max(-1.0, more - less - half), min(1.0, more - less + half)
+    # The adjustment adds one gained and one lost task, so that small samples keep their coverage.
+    gain, loss = (gained + 1) / (tasks + 2), (lost + 1) / (tasks + 2)
+    half = z * math.sqrt((gain + loss - (gain - loss) ** 2) / (tasks + 2))
+    return max(-1.0, gain - loss - half), min(1.0, gain - loss + half)

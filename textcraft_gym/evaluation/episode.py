@@ -1,4 +1,4 @@
-"""One episode: an agent meets an environment, and the models that it asks."""
+"""One episode: an agent plays in an environment and calls models."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ MAX_ERROR, MAX_TRACEBACK = 2000, 20_000
 TOKENS = ("prompt_tokens", "completion_tokens")
 
 Models: TypeAlias = Model | Mapping[str, Model] | None
-"""The models of a run: one model, or one for each role, of which ``executor`` answers for roles that are not listed."""
+"""The models of a run: one model, or one per role, with ``executor`` as the default for roles that are not listed."""
 
 
 class AgentError(TextCraftGymError, RuntimeError):
-    """An agent that broke the contract: it acted after the end of the episode, or asked a model that is not there."""
+    """An agent broke its contract: it acted after the end of the episode, or asked a model that the run lacks."""
 
 
 @dataclass
@@ -59,8 +59,8 @@ class Episode:
         seed: Seed of the reset.
         reward: Sum of rewards of the best trial, so that a reset never takes one back.
         won: Whether the environment ever reported ``info["won"]``; None if it does not report it.
-        claimed_success: The agent's own claim of success; True if it let the end of an episode that was won pass, None
-            if it makes no claim.
+        claimed_success: The agent's own claim of success; True if the environment ended the episode as won, None if it
+            makes no claim.
         steps: Actions played, over all trials.
         calls: Completions asked for, by role.
         tokens: Tokens as counted by the models, by kind (``prompt_tokens``, ``completion_tokens``).
@@ -71,11 +71,11 @@ class Episode:
         error: Type and message of the exception that broke the episode; None if none did.
         traceback: Traceback of that exception.
         transcript: Each action as it was played with its observation; a reset is an entry with the action None.
-        trace: The parts that the agent divided the episode into, each with its steps, calls and outcome.
+        trace: The tree of parts into which the agent divided the episode, each with its steps, calls and outcome.
         k_max: Deepest level of decomposition at which something was executed: an action played or the executor asked.
-        start: Time of the start, UTC, in ISO 8601. It and the seconds are left out of comparisons of episodes.
-        seconds: Duration from the start to the end, in which other episodes may have been played, too.
-        model_seconds: Time that completions took, summed over them.
+        start: Time of the start, UTC, in ISO 8601. This and the durations are ignored when episodes are compared.
+        seconds: Duration from the start to the end, during which other episodes may have been played, too.
+        model_seconds: Sum of the durations of all completions.
     """
 
     task: str | None = None
@@ -120,21 +120,21 @@ def run_episode(
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
 ) -> Episode:
-    """Let an agent play one episode of any Gymnasium environment of text.
+    """Let an agent play one episode of any Gymnasium text environment.
 
     Args:
         env: The environment. None of the suite's info keys is needed.
         agent: An Agent, or a function ``(observation, info) -> action``.
         task: Task to play; passed to ``reset`` as ``options={"task": task}``.
         seed: Seed of the reset, and of the agent's own randomness; by default one is drawn and recorded.
-        max_steps: Maximum number of actions, over all trials; by default what the agent declares (``agent.max_steps``),
-            else the limit that the environment is registered with.
+        max_steps: Maximum number of actions, over all trials; by default ``agent.max_steps`` if the agent declares it,
+            else the registered limit of the environment.
         model: The model that the agent asks, or one for each role.
         max_calls: Maximum number of completions. An agent that asks for more samples at once than are left gets none,
             and the episode ends.
 
     Raises:
-        AgentError: If the agent breaks the contract. Whatever it, a model or the environment raises is passed on.
+        AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the environment are passed on.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
     runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls)
@@ -147,7 +147,7 @@ def run_episode(
 
 
 class EpisodeRunner:
-    """Plays one episode: owns the environment, answers the agent's requests, and keeps both budgets.
+    """Plays one episode: owns the environment, answers the agent's requests, and enforces both budgets.
 
     Attributes:
         episode: The record so far.
@@ -179,7 +179,7 @@ class EpisodeRunner:
         self._calls = self._play()
 
     def advance(self) -> ModelCall | None:
-        """Play until a model must be asked, or to the end; answer the call before the next ``advance``.
+        """Play until the next model call, or to the end; the call must be answered before the next ``advance``.
 
         Returns:
             The call, or None at the end of the episode.
@@ -187,7 +187,7 @@ class EpisodeRunner:
         return next(self._calls, None)
 
     def close(self) -> None:
-        """Abandon the episode; its agent can tidy up."""
+        """Abandon the episode; its agent can clean up."""
         self._calls.close()
 
     def _play(self) -> Generator[ModelCall, None, None]:
@@ -196,7 +196,7 @@ class EpisodeRunner:
         try:
             with without_registered_limit(self.env) as self.world:
                 yield from self._run_agent()
-        except Exception as error:  # whatever an agent raises costs its episode, not the run
+        except Exception as error:  # an agent may raise anything; it costs the episode, not the run
             self.failure = error
             self.episode.stop_reason = "error"
             self.episode.error = f"{type(error).__name__}: {_message(error)}"[:MAX_ERROR]
@@ -231,9 +231,10 @@ class EpisodeRunner:
     def _answer(
         self, request: Request
     ) -> Generator[ModelCall, None, Step | Completion | list[Completion] | EpisodeOver]:
-        """Return the answer to a request, or the end of the episode, to be thrown into the agent."""
+        """Return the answer to a request, or the end of the episode, which is thrown into the agent."""
         self._check_budget(request)
         if self.out_of_budget:
+            # An agent may catch EpisodeOver and go on asking, which must not become an infinite loop.
             self.refusals += 1
             if self.refusals > MAX_REFUSALS:
                 raise AgentError("the agent does not stop, though its steps or calls are spent")
@@ -309,6 +310,7 @@ class EpisodeRunner:
         yield call
         self.episode.model_seconds = round(self.episode.model_seconds + call.seconds, 6)
         answers = [call.answers[index] for index in range(request.n)]
+        # All completions are paid for, so they count even if another sample of the request failed.
         completions = [answer for answer in answers if not isinstance(answer, Exception)]
         for completion in completions:
             self._count(completion)
@@ -318,9 +320,9 @@ class EpisodeRunner:
         return completions
 
     def _sample(self, request: Ask, index: int) -> CompletionRequest:
-        """Return the request of one sample. Where nothing is drawn its seed is 0, so that equal prompts are equal."""
+        """Return the request of one sample. At temperature 0 its seed is 0, so that a cassette shares equal prompts."""
         sample = request.sample if index == 0 else f"{request.sample}/{index}"
-        # 31 bits are what every server takes as a seed.
+        # Seeds of 31 bits are accepted by every server.
         seed = _derived_seed(self.play.seed, sample) >> 33 if request.temperature > 0 else 0
         return CompletionRequest(request.prompt, request.stop, request.max_tokens, request.temperature, seed)
 
@@ -344,7 +346,7 @@ def _token_counts(completion: Any) -> dict[str, int]:
     """Return the tokens of a completion by kind, the documented kinds only.
 
     Raises:
-        ModelError: If the completion is none; it is checked here, since models are foreign code.
+        ModelError: If it is no valid completion; checked here, since models are foreign code.
     """
     if not isinstance(completion, Completion):
         raise ModelError(f"expected a model to answer with a Completion, got {type(completion).__name__}")
@@ -370,5 +372,5 @@ def _policy_routine(policy: Policy, play: Play) -> Routine:
 
 
 def _derived_seed(*parts: object) -> int:
-    """Return 64 bits that follow from the parts alone, on every machine."""
+    """Return a 64-bit seed that depends on the parts alone, on every machine."""
     return int.from_bytes(hashlib.sha256("/".join(map(str, parts)).encode()).digest()[:8], "big")

@@ -1,4 +1,4 @@
-"""Aggregates of episode records. An episode that raised is an error: counted, and in no rate."""
+"""Aggregates of episode records. An episode that raised counts as an error, and in no rate or mean."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Summary:
 
     Attributes:
         episodes: Number of episodes without an error.
-        errors: Number of episodes with one.
-        depth: Mean depth of the tasks, those of errors included.
+        errors: Number of episodes with an error.
+        depth: Mean depth of the tasks, including those of errors.
         won: Number of episodes won.
         rate: ``won / episodes``.
         low, high: The 95% Wilson interval of the rate.
@@ -31,7 +31,7 @@ class Summary:
         steps_over_optimal: Mean ratio of actions to the optimum, over the episodes won.
         calls: Mean number of completions by role.
         tokens: Mean number of tokens, as the models counted them.
-        cost: Sum of the costs of all completions, those of errors included.
+        cost: Total cost of all completions, including those of errors.
         k_max: Mean of the deepest level of decomposition at which something was executed.
         claimed: Number of episodes that the agent claimed to have won.
         rightly_claimed: Number of these that were won.

@@ -1,4 +1,4 @@
-"""Calls to models: from this thread, from threads beside it, or in batches where a model takes batches."""
+"""Calls to models: from this thread, from worker threads, or in batches if a model takes batches."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from typing import NamedTuple, TypeAlias
 from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Model, ModelError, batch_method
 
 DEFAULT_THREADS = 128
-"""Maximum number of threads of one run, where it has no more environments than that."""
+"""Maximum number of threads of a run; a run with more environments may have one thread each."""
 
 Answer: TypeAlias = Completion | Exception
 
 
 @dataclass(eq=False)
 class ModelCall:
-    """Requests of one episode to one model that go out together: one for each sample.
+    """Requests of one episode to one model that are sent together: one for each sample.
 
     Attributes:
         model: The model to ask.
         requests: The requests, equal but for their seeds.
         answers: The answers so far, by index of the request.
-        seconds: Time that the answers so far took, summed over the requests; of a batch each took as long as the whole.
+        seconds: Time that the answers so far took, summed over the requests; each request of a batch counts the time
+            of the whole batch.
     """
 
     model: Model
@@ -52,7 +53,7 @@ class _Sample(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """Samples that were asked for together, with their answers."""
+    """Samples that were requested together, with their answers."""
 
     samples: Sequence[_Sample]
     answers: Sequence[Answer]
@@ -60,17 +61,17 @@ class _Done(NamedTuple):
 
 
 class ModelThreads:
-    """Asks models from threads of its own; a batching model is asked one batch at a time, of all that is pending.
+    """Calls models from a pool of threads; a batching model gets all pending requests as one batch at a time.
 
-    All methods are for the one thread that owns it.
+    Not thread-safe: all methods are called from the thread that made it.
 
     Args:
-        max_threads: Maximum number of requests that are under way at once; further ones wait their turn.
+        max_threads: Maximum number of concurrent requests; further ones are queued.
     """
 
     def __init__(self, max_threads: int = DEFAULT_THREADS) -> None:
-        # Daemons: an interrupted run does not wait for a slow server before it ends. That, and that they are told to
-        # stop without being waited for, is what concurrent.futures does not offer.
+        # Daemon threads, so that an interrupted run ends without waiting for a slow server. concurrent.futures joins
+        # its threads at exit.
         self._threads: list[threading.Thread] = []
         self._max_threads = max_threads
         self._under_way = 0
@@ -82,7 +83,7 @@ class ModelThreads:
         self._closed = False
 
     def answer(self, call: ModelCall) -> None:
-        """Answer a call while no other is under way: in this thread if it is one request or one batch."""
+        """Answer a call when no other is in progress: in this thread if it is one request or one batch."""
         samples = _samples(call)
         if len(samples) == 1 or batch_method(call.model):
             self._keep(_ask(samples))
@@ -91,7 +92,7 @@ class ModelThreads:
         self.receive()
 
     def send(self, call: ModelCall) -> None:
-        """Send the requests of a call out; ``receive`` returns the call once they are answered."""
+        """Send the requests of a call; ``receive`` returns the call once they are answered."""
         samples = _samples(call)
         if batch_method(call.model):
             self._pending.setdefault(id(call.model), []).extend(samples)
@@ -102,7 +103,7 @@ class ModelThreads:
     def receive(self) -> ModelCall:
         """Wait for a call that was sent and return it, answered."""
         while not self._answered:
-            # Only with no answer at hand: the episode of each answer may have another request for the next batch.
+            # Only when no answer is ready: the episode of a ready answer may add a request to the next batch.
             if self._done.empty():
                 self._start_batches()
             self._keep(self._done.get())
@@ -110,7 +111,7 @@ class ModelThreads:
         return self._answered.popleft()
 
     def close(self) -> None:
-        """Tell the threads to stop; those that wait for a model stop when it answers."""
+        """Tell the threads to stop, without waiting; those that wait for a model stop when it answers."""
         self._closed = True
         for _ in self._threads:
             self._work.put(None)
@@ -145,9 +146,9 @@ def _samples(call: ModelCall) -> list[_Sample]:
 
 
 def _ask(samples: Sequence[_Sample]) -> _Done:
-    """Ask for samples of one model: one, or a batch.
+    """Request one sample, or a batch of samples, from a model.
 
-    Exceptions are answers, too, so that no thread dies without a word; an interrupt is passed on.
+    Exceptions are returned as answers, so that no thread dies silently; an interrupt is passed on.
     """
     start = time.perf_counter()
     model = samples[0].call.model
@@ -179,7 +180,7 @@ def _complete(model: Model, request: CompletionRequest) -> Completion:
 
 
 def _failures(error: BaseException, count: int) -> list[Exception]:
-    """Return an error as that many exceptions: one object raised in many episodes would gather all their tracebacks."""
+    """Return ``count`` copies of an error: one object raised in many episodes would collect all their tracebacks."""
     if count == 1 and isinstance(error, Exception):
         return [error]
     message = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"

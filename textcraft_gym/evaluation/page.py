@@ -1,4 +1,4 @@
-"""A self-contained HTML page about runs: configs, tables, plots, and every episode to look into."""
+"""A self-contained HTML page about runs: configs, tables, plots, and the details of every episode."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ Config: TypeAlias = Mapping[str, Any]
 OUTCOMES = {"won": "✓ won", "lost": "✗ lost", "error": "! error"}
 CLAIMS = {True: "success", False: "failure", None: "not said"}
 DIGITS = 12
-"""Digits of a digest that are shown."""
+"""Number of digits shown of a digest."""
 
 
 class Line(NamedTuple):
-    """An episode as the list shows it.
+    """A line in the list of episodes.
 
     Attributes:
         run: Label of its run.
         number: Index of its run.
         record: The whole record.
         outcome: A key of ``OUTCOMES``.
-        cells: Texts of the columns, by their names.
+        cells: Texts of the columns by name.
         mistaken: Whether the agent's claim was wrong.
         facts: Further numbers, as text.
-        inside: Parts that are drawn only when the episode is opened.
+        inside: Fields of the record that are rendered only when the line is opened.
     """
 
     run: str
@@ -59,7 +59,7 @@ class Choice(NamedTuple):
 
 
 def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) -> str:
-    """Return the page of one run or more.
+    """Return the page of one or more runs.
 
     Records and configs are shown as text: nothing in them becomes markup or code of the page.
 
@@ -70,7 +70,7 @@ def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config
     by_group = {run: summarise_by_group(records) for run, records in runs.items()}
     asked = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
     simulated = {run for run, records in runs.items() if is_simulated(configs[run], records)}
-    lines = [_line(run, number, record) for number, (run, records) in enumerate(runs.items()) for record in records]
+    lines = [_line(run, index, record) for index, (run, records) in enumerate(runs.items()) for record in records]
     shared, own = _facts({run: configs[run] for run in runs})
     page = _template().render(
         games=list(dict.fromkeys(f"{configs[run]['env']}, split {configs[run]['split']}" for run in runs)),
@@ -91,7 +91,7 @@ def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config
         lines=lines,
         filters=_filters(lines, groups(by_group.values())),
     )
-    # Half of a surrogate pair, which JSON can hold, cannot be written as UTF-8.
+    # A lone surrogate, which JSON can hold, cannot be encoded as UTF-8.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -110,12 +110,12 @@ def _template() -> Template:
 
 
 def _sha256(script: str) -> str:
-    """Return the digest by which a content security policy allows a script."""
+    """Return the digest of a script for the content security policy."""
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _facts(configs: Mapping[str, Config]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the values that all configs share, and for each run its own; without keys that are empty everywhere."""
+    """Return the values shared by all configs, and the other values by run; keys that are always empty are dropped."""
     keys = dict.fromkeys(key for config in configs.values() for key in config)
     facts = {key: {run: _fact(key, config.get(key)) for run, config in configs.items()} for key in keys}
     facts = {key: by_run for key, by_run in facts.items() if any(by_run.values())}
@@ -142,7 +142,7 @@ def _comparisons(runs: Mapping[str, Sequence[Record]]) -> dict[str, Comparison]:
     return {other: compare(runs[first], runs[other]) for other in others}
 
 
-def _line(run: str, number: int, record: Record) -> Line:
+def _line(run: str, index: int, record: Record) -> Line:
     outcome = "error" if record.get("error") else "won" if record["won"] else "lost"
     claimed = record["claimed_success"]
     mistaken = claimed is not None and outcome != "error" and claimed != record["won"]
@@ -156,7 +156,7 @@ def _line(run: str, number: int, record: Record) -> Line:
         "stop_reason": record["stop_reason"],
     }
     inside = {key: record[key] for key in ("transcript", "trace", "traceback")}
-    return Line(run, number, record, outcome, cells, mistaken, _numbers(record), inside)
+    return Line(run, index, record, outcome, cells, mistaken, _numbers(record), inside)
 
 
 def _numbers(record: Record) -> str:

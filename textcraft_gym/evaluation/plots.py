@@ -1,11 +1,12 @@
-"""Plots of runs as SVG text, to stand in a page. Lines and words take the colour of the text around them.
+"""Plots of runs as inline SVG. Lines and text inherit the colour of the page.
 
-Fills are Okabe and Ito's, which people of any colour vision tell apart, each with a colour for words upon it. Source:
-M. Okabe and K. Ito, Color Universal Design, 2002.
+Fills are from the colour-blind-safe palette of Okabe and Ito, each with a readable text colour. Source: M. Okabe and
+K. Ito, Color Universal Design, 2002.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,18 +20,18 @@ SIMULATED = "simulated model"
 SHARE = "share of episodes (%)"
 WIDTH = 440
 LEFT, RIGHT = 64, 44
-"""What stays free beside bars for what stands there."""
+"""Margins: at least ``LEFT`` for the names of bars, and ``RIGHT`` for the numbers behind them."""
 LONGEST_NAME = 30
-"""How many letters of a group's name are shown."""
+"""Maximum number of characters shown of a group's name."""
 TITLE = 30
 LINE, BAR, RATE_BAR = 20, 16, 14
-"""How high a line is, and bars, which stand a line apart, or close together where they are rates."""
+"""Heights: of a line, of a bar (one a line), and of a bar of a success rate (no gap to the next)."""
 LETTER = 7.2
-"""About the width of a letter in units of the plot; words are placed before anything has measured them."""
+"""Estimated width of a character: text is laid out without font metrics."""
 
 
 class Colour(NamedTuple):
-    """A fill, and what can be read upon it."""
+    """A fill colour, and a text colour that is readable on it."""
 
     fill: str
     words: str = "#000"
@@ -44,7 +45,7 @@ GROWING = (GREY, Colour("#c6dbef"), Colour("#7fb8da"), Colour("#3a87bd", "#fff")
 
 
 class Part(NamedTuple):
-    """A part of a bar: its length, what it is, the words upon it, and what it says when pointed at."""
+    """A segment of a stacked bar: its length, its colour, its label and its tooltip."""
 
     length: float
     colour: Colour
@@ -53,7 +54,7 @@ class Part(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A row of parts, with a name before it and words behind it."""
+    """A stacked bar, with its name on the left and a label on the right."""
 
     name: str
     parts: Sequence[Part]
@@ -61,7 +62,7 @@ class Bar(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """The bars of a run, and a line about it."""
+    """The bars of a run, and a note below its name."""
 
     run: str
     bars: Sequence[Bar]
@@ -69,11 +70,11 @@ class Panel(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What bars that lie side by side are measured by.
+    """The horizontal axis of a plot.
 
     Attributes:
-        left: Where 0 stands.
-        ticks: The numbers that are marked, from 0 on.
+        left: The x coordinate of 0.
+        ticks: The values that are marked, in ascending order from 0.
     """
 
     left: float
@@ -81,22 +82,22 @@ class Axis(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """How long 1 is."""
+        """Units of the plot per unit of the value."""
         return (WIDTH - RIGHT - self.left) / self.ticks[-1]
 
-    def at(self, number: float) -> float:
-        """Where a number stands."""
-        return self.left + number * self.scale
+    def at(self, value: float) -> float:
+        """Return the x coordinate of a value."""
+        return self.left + value * self.scale
 
     def lines(self, y: float, height: float) -> Markup:
-        """Lines through bars, a tick each."""
-        ways = "".join(f"M{self.at(tick):.2f} {y:g}v{height:g}" for tick in self.ticks)
-        return _element("path", d=ways, stroke="currentColor", opacity=0.2)
+        """Return the vertical grid lines, one per tick."""
+        path = "".join(f"M{self.at(tick):.2f} {y:g}v{height:g}" for tick in self.ticks)
+        return _element("path", d=path, stroke="currentColor", opacity=0.2)
 
     def words(self, y: float, unit: str) -> list[Markup]:
-        """What stands below the bars."""
-        numbers = [_words(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle") for tick in self.ticks]
-        return [*numbers, _words(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle")]
+        """Return the tick labels and the axis label."""
+        tick_labels = [_text(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle") for tick in self.ticks]
+        return [*tick_labels, _text(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle")]
 
 
 def success_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
@@ -112,15 +113,16 @@ def success_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
     y, height = TITLE, RATE_BAR * len(runs)
     for name in names:
         drawn += [axis.lines(y - 2, height + 4), _bar_name(name, axis.left, y + height / 2 + 4)]
-        for number, (run, by_group) in enumerate(runs.items()):
+        for index, (run, by_group) in enumerate(runs.items()):
+            # a run may have no episode in this group, or only errors, which have no rate
             if name in by_group and by_group[name].rate is not None:
                 hint = f"{run}, {name}: {_won(by_group[name])}"
-                drawn += _rate_bar(by_group[name], axis, y + RATE_BAR * number, _colour(number), hint)
+                drawn += _rate_bar(by_group[name], axis, y + RATE_BAR * index, _colour(index), hint)
         y += height + 10
     drawn += axis.words(y - 6, "episodes won (%)")
     y += 42
-    for number, run in enumerate(runs):
-        drawn += [_swatch(0, y, _colour(number)), _name(run, 20, y + 11, simulated)]
+    for index, run in enumerate(runs):
+        drawn += [_swatch(0, y, _colour(index)), _name(run, 20, y + 11, simulated)]
         y += LINE
     return _plot("Success by group, with 95% Wilson intervals", y, drawn)
 
@@ -128,7 +130,7 @@ def success_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
 def calls_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
     """Return bars of the mean number of calls to models, by run and group, stacked by role."""
     roles = list(dict.fromkeys(role for by_group in runs.values() for role in by_group[ALL].calls))
-    colours = {role: _colour(number) for number, role in enumerate(roles)}
+    colours = {role: _colour(index) for index, role in enumerate(roles)}
 
     def bar(run: str, name: str, summary: Summary) -> Bar:
         parts = [
@@ -142,7 +144,7 @@ def calls_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
 
 
 def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: Collection[str] = ()) -> Markup:
-    """Return bars of the share of episodes that went down to each level of decomposition, by run and group.
+    """Return bars of the share of episodes by their deepest level of decomposition, by run and group.
 
     Args:
         runs: Episode records by run.
@@ -168,7 +170,7 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: C
 
 
 def claims_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
-    """Return a bar a run of what its agent took to be won, against what was."""
+    """Return a bar per run of the agent's claims of success against the outcomes."""
     colours = {
         "claimed and won": GREEN,
         "claimed and lost": VERMILION,
@@ -177,25 +179,29 @@ def claims_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
     }
 
     def panel(run: str, summary: Summary) -> Panel:
-        right, claimed, won, whole = summary.rightly_claimed, summary.claimed, summary.won, summary.episodes
-        counts = zip(colours.items(), (right, claimed - right, won - right, whole - claimed - won + right), strict=True)
-        parts = [_share(count, whole, colour, run, name) for (name, colour), count in counts]
+        right, claimed, won, total = summary.rightly_claimed, summary.claimed, summary.won, summary.episodes
+        # in the order of the colours; episodes both claimed and won are subtracted twice, so they are added back
+        counts = (right, claimed - right, won - right, total - claimed - won + right)
+        parts = [
+            _share(count, total, colour, run, name)
+            for (name, colour), count in zip(colours.items(), counts, strict=True)
+        ]
         note = f"precision {_percent(summary.precision)}, recall {_percent(summary.recall)}"
-        return Panel(run, [Bar(ALL, parts, f"n {whole}")], note)
+        return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
     panels = [panel(run, by_group[ALL]) for run, by_group in runs.items()]
-    return _stacked("What agents took to be won, and what was", SHARE, panels, colours, simulated)
+    return _stacked("Claims of success against outcomes", SHARE, panels, colours, simulated)
 
 
-def _share(count: int, whole: int, colour: Colour, whose: str, what: str) -> Part:
-    percent = 100 * count / whole if whole else 0.0
-    return Part(percent, colour, f"{percent:.0f}%", f"{whose}: {count} of {whole} {what}")
+def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Part:
+    percent = 100 * count / total if total else 0.0
+    return Part(percent, colour, f"{percent:.0f}%", f"{bar}: {count} of {total} {outcome}")
 
 
 def _stacked(
     title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour], simulated: Collection[str]
 ) -> Markup:
-    """Lay out runs one below the other, so that their names have room and their bars one scale."""
+    """Return a plot of stacked bars: runs one below the other, on one scale."""
     bars = [bar for panel in panels for bar in panel.bars]
     longest = max((sum(part.length for part in bar.parts) for bar in bars), default=0.0)
     axis = Axis(_left(bar.name for bar in bars), _ticks(100.0 if unit == SHARE else longest))
@@ -204,12 +210,12 @@ def _stacked(
         drawn.append(_name(panel.run, 0, y + 18, simulated))
         if panel.note:
             y += LINE
-            drawn.append(_words(0, y + 16, panel.note, opacity=0.75))
+            drawn.append(_text(0, y + 16, panel.note, opacity=0.75))
         y += LINE + 6
         height = LINE * len(panel.bars)
         drawn.append(axis.lines(y - 2, height))
-        for number, bar in enumerate(panel.bars):
-            drawn += _bar(bar, axis, y + LINE * number, BAR)
+        for index, bar in enumerate(panel.bars):
+            drawn += _bar(bar, axis, y + LINE * index, BAR)
         y += height
     return _plot(title, y + 42, [*drawn, *axis.words(y, unit)])
 
@@ -220,18 +226,18 @@ def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
         width = part.length * axis.scale
         if width:
             drawn.append(_rect(x, y, width, height, part.colour, part.hint))
-        if width > len(part.words) * LETTER + 4:
-            drawn.append(_words(x + width / 2, y + 12, part.words, text_anchor="middle", fill=part.colour.words))
+        if width > len(part.words) * LETTER + 4:  # a label that does not fit is left to the tooltip
+            drawn.append(_text(x + width / 2, y + 12, part.words, text_anchor="middle", fill=part.colour.words))
         x += width
-    return [*drawn, _words(x + 6, y + 12, bar.end)]
+    return [*drawn, _text(x + 6, y + 12, bar.end)]
 
 
 def _bar_name(name: str, left: float, y: float) -> Markup:
-    return _words(left - 8, y, _cut(name, LONGEST_NAME), text_anchor="end")
+    return _text(left - 8, y, _cut(name, LONGEST_NAME), text_anchor="end")
 
 
 def _left(names: Iterable[str]) -> float:
-    """Return how much room the names of bars take."""
+    """Return the width of the margin for the names of bars."""
     longest = max((len(_cut(name, LONGEST_NAME)) for name in names), default=0)
     return max(LEFT, 8 + LETTER * longest)
 
@@ -241,41 +247,41 @@ def _cut(name: str, most: int) -> str:
 
 
 def _legend(legend: Mapping[str, Colour], y: float) -> tuple[list[Markup], float]:
-    """Return swatches with their words, in as many lines as they need, and where what follows begins."""
+    """Return the legend, wrapped into lines, and the y coordinate below it."""
     drawn, x = [], 0.0
-    for words, colour in legend.items():
-        width = 32 + LETTER * len(words)
-        if x and x + width > WIDTH:
+    for label, colour in legend.items():
+        width = 32 + LETTER * len(label)
+        if x and x + width > WIDTH:  # an entry wider than the plot still gets a line for itself
             x, y = 0.0, y + LINE
-        drawn += [_swatch(x, y, colour), _words(x + 18, y + 11, words)]
+        drawn += [_swatch(x, y, colour), _text(x + 18, y + 11, label)]
         x += width
     return drawn, y + LINE
 
 
 def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str) -> list[Markup]:
-    """A bar as long as the rate, over it a line from one end of the interval to the other, and behind it the rate."""
+    """Return a bar of a success rate with its interval as an error bar, and the rate in percent."""
     percent = 100 * (summary.rate or 0.0)
     middle, cap = y + RATE_BAR / 2, RATE_BAR / 5
     low, high = (axis.at(100 * end) for end in (summary.low, summary.high))
     ends = "".join(f"M{end:.2f} {middle - cap:.2f}v{2 * cap:.2f}" for end in (low, high))
     interval = _element("path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor")
     bar = _rect(axis.left, y, percent * axis.scale, RATE_BAR, colour, hint)
-    return [_element("g", bar, interval), _words(WIDTH, middle + 4, f"{percent:.0f}%", text_anchor="end")]
+    return [_element("g", bar, interval), _text(WIDTH, middle + 4, f"{percent:.0f}%", text_anchor="end")]
 
 
 def _ticks(longest: float, most: int = 6) -> list[float]:
-    """Return round numbers at equal distances from 0 to the first that is ``longest`` or more."""
+    """Return evenly spaced round numbers from 0 to at least ``longest``, in at most ``most`` steps."""
     step = next(
         digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5) if digit * 10.0**power * most >= longest
     )
-    count = max(1, -int(-longest // step))
-    return [round(step * number, 3) for number in range(count + 1)]
+    count = max(1, math.ceil(longest / step))
+    return [round(step * index, 3) for index in range(count + 1)]
 
 
 def _name(run: str, x: float, y: float, simulated: Collection[str]) -> Markup:
     name = _element("tspan", _cut(run, 30 if run in simulated else 44), font_weight=600)
     mark = _element("tspan", f" {SIMULATED}", fill="var(--simulated, currentColor)") if run in simulated else ""
-    return _words(x, y, name + mark)
+    return _text(x, y, name + mark)
 
 
 def _won(summary: Summary) -> str:
@@ -287,15 +293,15 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}%"
 
 
-def _colour(number: int) -> Colour:
-    return DISTINCT[number % len(DISTINCT)]
+def _colour(index: int) -> Colour:
+    return DISTINCT[index % len(DISTINCT)]
 
 
 def _plot(title: str, height: float, drawn: Iterable[Markup]) -> Markup:
     return _element(
         "svg",
         _element("title", title),
-        _words(0, 16, title, font_size=15, font_weight=600),
+        _text(0, 16, title, font_size=15, font_weight=600),
         *drawn,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {WIDTH} {height:g}",
@@ -311,18 +317,18 @@ def _swatch(x: float, y: float, colour: Colour) -> Markup:
 
 
 def _rect(x: float, y: float, width: float, height: float, colour: Colour, hint: str = "") -> Markup:
-    inside = [_element("title", hint)] if hint else []
-    return _element("rect", *inside, x=x, y=y, width=width, height=height, fill=colour.fill)
+    children = [_element("title", hint)] if hint else []
+    return _element("rect", *children, x=x, y=y, width=width, height=height, fill=colour.fill)
 
 
-def _words(x: float, y: float, words: str, **attributes: str | float) -> Markup:
-    return _element("text", words, x=x, y=y, **attributes)
+def _text(x: float, y: float, text: str, **attributes: str | float) -> Markup:
+    return _element("text", text, x=x, y=y, **attributes)
 
 
-def _element(tag: str, *inside: str, **attributes: str | float) -> Markup:
-    """Return an element; text inside it and its attributes are escaped, markup inside it stays."""
-    written = Markup("").join(
+def _element(tag: str, *children: str, **attributes: str | float) -> Markup:
+    """Return an SVG element; plain text and attributes are escaped, ``Markup`` is kept."""
+    attribute_text = Markup("").join(
         Markup(' {}="{}"').format(name.replace("_", "-"), f"{value:.6g}" if isinstance(value, float) else value)
         for name, value in attributes.items()
     )
-    return Markup("<{0}{1}>{2}</{0}>").format(tag, written, Markup("").join(inside))
+    return Markup("<{0}{1}>{2}</{0}>").format(tag, attribute_text, Markup("").join(children))

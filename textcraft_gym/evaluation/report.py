@@ -16,13 +16,13 @@ Rows: TypeAlias = list[tuple[str, ...]]
 
 
 def is_simulated(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> bool:
-    """Return whether a simulated model was asked. Configs name a model even for agents that never call one."""
+    """Return whether a simulated model was called. Configs name a model even for agents that call none."""
     named = any(re.search(r"(?:^|[ .])simulated(?::|$)", str(config.get(key))) for key in ("model", "planner"))
     return named and any(sum(record["calls"].values()) for record in records)
 
 
 def label(run: str, config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> str:
-    """Return a run's name for tables, marked where its numbers come from a simulated model."""
+    """Return a run's name for tables, marked if its numbers come from a simulated model."""
     return f"{run} (simulated model)" if is_simulated(config, records) else run
 
 

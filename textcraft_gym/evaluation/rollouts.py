@@ -1,4 +1,4 @@
-"""Episodes for trainers: played wherever a backend plays them, and yielded as they end."""
+"""Episodes for training: played by a backend, and yielded as they end."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def rollouts(spec: RunSpec, jobs: Iterable[tuple[str | None, int]]) -> Generator
     """Play episodes and yield each as it ends, in no particular order. Closing the generator ends the work.
 
     Args:
-        spec: What plays, and where; its ``seed`` and ``limit`` do not count here. An agent that is an object is copied
-            to other processes.
-        jobs: A task (None for what the seed draws) and a seed for each episode; may be endless.
+        spec: The run; its ``seed`` and ``limit`` are ignored. An agent that is given as an object is copied to other
+            processes.
+        jobs: A task (None to have the seed draw one) and a seed for each episode; may be infinite.
 
     Raises:
-        BackendError: If there can be no workers.
+        BackendError: If no workers can be started.
         UnknownName: For an unknown agent, environment, wrapper, backend or argument of these.
         ModelError: If a model cannot be had in this process.
     """

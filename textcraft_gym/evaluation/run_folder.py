@@ -1,8 +1,8 @@
-"""The folder of a run: what it holds, and how a killed run leaves it ready to go on.
+"""The folder of a run, which a killed run can resume.
 
-``config.json`` is the run's spec with what identifies it; ``episodes.jsonl`` has one line an episode as it ends;
+``config.json`` is the run's spec with its versions and digests; ``episodes.jsonl`` gets a line as each episode ends;
 ``summary.json`` and ``report.md`` are written at the end. An episode that raised is a line with an ``error``; of two
-lines for one task the later counts. A lock keeps a second process out.
+lines for one task the later counts. A lock excludes other processes.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from textcraft_gym.evaluation.report import label, markdown
 Record: TypeAlias = dict[str, Any]
 
 SCHEMA = 2
-"""Version of the folder's format. Folders of version 1, which had no number, can be read and not gone on with."""
+"""Version of the folder's format. Folders of version 1, which had no number, can be read but not resumed."""
 
 _OLD_KEYS = {"belief": "claimed_success", "ended": "stop_reason"}
-"""Names of schema 1, with those that they have now."""
+"""Keys of schema 1, with their names in the current schema."""
 
 
 class RunFolder:
-    """A run folder that is written. Reading one is ``read_config`` and ``read_records``."""
+    """Writes a run folder; ``read_config`` and ``read_records`` read one."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._lock = FileLock(self.path / ".lock", timeout=0)  # one object, so that it can be taken twice
+        self._lock = FileLock(self.path / ".lock", timeout=0)  # one object, since only that is re-entrant
         self._episodes: IO[str] | None = None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes out of the folder, which is made if there is none.
+        """Lock the folder against other processes; it is made if missing.
 
         Raises:
             RunError: If another process is writing to it.
@@ -62,10 +62,10 @@ class RunFolder:
             self._lock.release()
 
     def check(self, identity: Mapping[str, Any]) -> None:
-        """Make sure that the folder is new, or of the run with this identity.
+        """Check that the folder is new, or holds the run with this identity.
 
         Raises:
-            RunError: If it holds another run, or one of another version of the format.
+            RunError: If it holds another run, or another version of the format.
         """
         if not (self.path / "config.json").exists():
             return
@@ -79,14 +79,14 @@ class RunFolder:
             raise RunError(f"{self.path} holds another run ({'; '.join(changed)}); choose another folder")
 
     def begin(self, identity: Mapping[str, Any]) -> None:
-        """Write the config of a new run, and drop the half line that a killed run may have left."""
+        """Write the config of a new run, or drop the incomplete last line of a killed one."""
         if not (self.path / "config.json").exists():
-            begun_with = {"python": platform.python_version(), "gymnasium": gym.__version__, "commit": _git_commit()}
-            self._write_config({"schema": SCHEMA, **identity, "begun_with": begun_with, "started": now()})
+            versions = {"python": platform.python_version(), "gymnasium": gym.__version__, "commit": _git_commit()}
+            self._write_config({"schema": SCHEMA, **identity, "begun_with": versions, "started": now()})
         _drop_unfinished_line(self.path / "episodes.jsonl")
 
     def append(self, line: str) -> None:
-        """Write the line of one episode at once."""
+        """Write the line of an episode, and flush it."""
         if self._episodes is None:
             self._episodes = (self.path / "episodes.jsonl").open("a", encoding="utf-8", newline="\n")
         self._episodes.write(line + "\n")
@@ -111,7 +111,7 @@ class RunFolder:
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:
-    """Return the config of a run folder: its spec, with the versions and the digests that it was begun with.
+    """Return the config of a run folder: its spec, with the versions and digests at its first start.
 
     Raises:
         RunError: If there is none.
@@ -125,32 +125,32 @@ def read_config(folder: str | Path) -> dict[str, Any]:
 
 
 def read_records(folder: str | Path) -> list[Record]:
-    """Return the records of a run folder, the later of two for the same task; none if it has none yet.
+    """Return the records of a run folder, the last one for each task; an empty list if it has none yet.
 
-    Where earlier attempts at a task raised, ``spent_before`` is what they cost.
+    If earlier attempts at a task raised, ``spent_before`` is their cost.
 
     Raises:
-        RunError: If a line is no record; an unfinished last line is left out.
+        RunError: If a line is no record; an incomplete last line is ignored.
     """
     file = Path(folder) / "episodes.jsonl"
     if not file.exists():
         return []
     records: dict[str, Record] = {}
     written = file.read_bytes()
-    for number, line in enumerate(written[: written.rfind(b"\n") + 1].splitlines(), 1):
+    for line_number, line in enumerate(written[: written.rfind(b"\n") + 1].splitlines(), 1):
         try:
-            record = _in_todays_words(json.loads(line))
+            record = _in_current_schema(json.loads(line))
             earlier = records.get(record["task"])
-            if earlier and earlier.get("error"):  # its completions were paid for all the same
+            if earlier and earlier.get("error"):  # its completions were paid for nevertheless
                 record["spent_before"] = earlier["cost"] + earlier.get("spent_before", 0.0)
             records[record["task"]] = record
         except (ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{file}:{number}: not an episode record") from error
+            raise RunError(f"{file}:{line_number}: not an episode record") from error
     return list(records.values())
 
 
 def without_timing(record: Mapping[str, Any]) -> Record:
-    """Return a record without what differs each time that an episode is played, to compare it with another."""
+    """Return a record without its times, which differ between runs, for comparisons."""
     return {key: value for key, value in record.items() if key not in TIMES}
 
 
@@ -159,8 +159,8 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def _in_todays_words(record: Record) -> Record:
-    """Return a record with the keys of today's schema; the first records had no groups but depths."""
+def _in_current_schema(record: Record) -> Record:
+    """Return a record with the keys of the current schema; records of schema 1 may have a depth and no group."""
     record = {_OLD_KEYS.get(key, key): value for key, value in dict(record).items()}
     record.setdefault("group", f"depth {record['depth']}")
     return record

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textcraft_gym.evaluation.backends import Backend
 
 DEFAULT_SEEDS = 100
-"""Episodes of an environment that has no tasks, where no ``limit`` says how many."""
+"""Default number of episodes in an environment without tasks."""
 
 
 def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
@@ -35,15 +35,15 @@ def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]
 
     Args:
         help: Its meaning, also on the command line.
-        flag: Its name on the command line where that is given once for each item.
-        decides: Whether it can change an episode. Two runs that differ elsewhere are the same run.
+        flag: Its name on the command line if it is repeated there, once for each item.
+        decides: Whether it can change an episode. Runs that differ only in other fields are the same run.
     """
     return {"help": help, "flag": flag, "decides": decides}
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """All options of a run. The meaning of each field stands beside it.
+    """All options of a run; the help text of each field documents it.
 
     Raises:
         ValueError: For a number that is out of bounds, or a split among ``env_args``.
@@ -86,16 +86,17 @@ class RunSpec:
         metadata=_about(f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."),
     )
     max_steps: int | None = field(
-        default=None, metadata=_about("Most actions an episode; by default the agent's budget or the registered limit.")
+        default=None,
+        metadata=_about("Maximum actions per episode; by default the agent's budget or the registered limit."),
     )
-    max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Most completions an episode."))
-    workers: int = field(default=1, metadata=_about("Episodes under way at once.", decides=False))
+    max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Maximum completions per episode."))
+    workers: int = field(default=1, metadata=_about("Number of concurrent episodes.", decides=False))
     backend: str | Backend = field(
         default="loop",
         metadata=_about("Where episodes are played: loop, process, ray or ray:ADDRESS.", decides=False),
     )
     cassette: str | Path | None = field(
-        default=None, metadata=_about("A file that keeps what models answer, to replay it.", decides=False)
+        default=None, metadata=_about("A file that records the models' answers and replays them.", decides=False)
     )
     replay_only: bool = field(default=False, metadata=_about("Answer from the cassette alone.", decides=False))
 
@@ -111,7 +112,7 @@ class RunSpec:
 
     @property
     def models(self) -> dict[str, str | Model]:
-        """The model of each role, by its description or as it stands; ``executor`` answers for roles without one."""
+        """The model of each role, as a description or an object; ``executor`` is the default for other roles."""
         if isinstance(self.model, Mapping):
             models = dict(self.model)
         else:
@@ -127,7 +128,7 @@ class RunSpec:
         return self if self.split else replace(self, split=default_split(self.env))
 
     def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
-        """Return the agent, which reads its texts from ``prompts``, by default those of the folder.
+        """Return the agent, which reads its prompts from ``prompts``, by default those of the spec.
 
         Raises:
             UnknownName: For an environment, an agent or an argument of it that does not exist.
@@ -143,7 +144,7 @@ class RunSpec:
         return agent
 
     def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
-        """Return an environment with all that the agent needs of it, in the wrappers that the spec names.
+        """Return an environment with the arguments that the agent requires, in the wrappers of the spec.
 
         Raises:
             UnknownName: For a split, a wrapper or an argument that does not exist.
@@ -158,7 +159,7 @@ class RunSpec:
         """Return the model of each role.
 
         Raises:
-            ModelError: If one cannot be had.
+            ModelError: If one cannot be made.
         """
         return {
             role: make_model(model, cassette=self.cassette, replay_only=self.replay_only)
@@ -168,8 +169,8 @@ class RunSpec:
         }
 
     def described(self) -> dict[str, Any]:
-        """Return what decides about the episodes as JSON can hold it: names for objects, and no key of a server."""
-        shown = {one.name: getattr(self, one.name) for one in fields(self) if one.metadata["decides"]}
+        """Return the options that can change episodes, as JSON values: objects by name, and without API keys."""
+        shown = {option.name: getattr(self, option.name) for option in fields(self) if option.metadata["decides"]}
         names = {role: _name(model) for role, model in self.models.items()}
         others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
         return {
@@ -185,7 +186,7 @@ class RunSpec:
 
 
 def _name(described: object) -> str:
-    """Return the name of an agent or a model, so that no one's numbers go under another's name."""
+    """Return the name of an agent or a model; an object without a name has that of its class."""
     if isinstance(described, str):
         return without_key(described)
     return str(getattr(described, "name", None) or getattr(described, "__name__", None) or type(described).__name__)

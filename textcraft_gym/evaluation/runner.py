@@ -1,10 +1,10 @@
-"""Evaluation: every task of a run once, into a run folder. A run that is started again plays what is missing."""
+"""Evaluation: every task of a run once, into a run folder. A run that is started again plays the missing tasks."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Generator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -15,7 +15,7 @@ import gymnasium as gym
 
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.backends import make_backend
-from textcraft_gym.evaluation.backends.backend import failed_episode
+from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
 from textcraft_gym.evaluation.episode import Episode, Job
 from textcraft_gym.evaluation.run_folder import Record, RunFolder, read_records
 from textcraft_gym.evaluation.run_spec import DEFAULT_SEEDS, RunSpec
@@ -24,7 +24,7 @@ from textcraft_gym.task import describe_task, tasks_of
 
 
 class Planned(NamedTuple):
-    """An episode that a run is to play: its job, and what its record says of its task."""
+    """An episode of a run: its job, and the fields of its record that describe the task."""
 
     job: Job
     about: dict[str, Any]
@@ -65,21 +65,17 @@ def evaluate(
         if folder.path.is_dir():
             stack.enter_context(folder.locked())
         done = {record["task"]: record for record in read_records(out) if not record.get("error")}
-        missing = {task: one for task, one in planned.items() if task not in done}
+        missing = {task: episode for task, episode in planned.items() if task not in done}
         # Workers are made before the folder, so that a run that cannot be played leaves none behind.
         play = stack.enter_context(backend.open(spec)) if missing else None
         stack.enter_context(folder.locked())
         folder.begin(identity)
         stack.callback(folder.close)
         on_start(len(planned), [done[task] for task in planned if task in done])
-        jobs = [one.job for one in missing.values()]
-        for episode in stack.enter_context(closing(play(jobs))) if play else ():
-            one = missing.pop(_key(episode, planned), None)
-            if one is None:
-                continue  # whatever a backend does, no task is written twice
-            record, line = _record(one, episode)
-            folder.append(line)
-            on_episode(record)
+        if play is not None:
+            for record, line in stack.enter_context(closing(_played_records(play, missing))):
+                folder.append(line)
+                on_episode(record)
         written = {record["task"]: record for record in read_records(out)}
         records = [written[task] for task in planned]
         folder.finish(records)
@@ -119,6 +115,16 @@ def _seed_key(seed: int) -> str:
 
 def _describe_seed(seed: int) -> dict[str, Any]:
     return {"task": _seed_key(seed), "group": "all", "depth": 0, "optimal_length": None}
+
+
+def _played_records(play: PlayJobs, missing: dict[str, Planned]) -> Generator[tuple[Record, str], None, None]:
+    """Yield the record of each missing episode as it ends, with its line."""
+    unplayed = dict(missing)
+    with closing(play([planned.job for planned in missing.values()])) as episodes:
+        for episode in episodes:
+            planned = unplayed.pop(_key(episode, missing), None)
+            if planned is not None:  # a faulty backend may return a task twice; it is written once
+                yield _record(planned, episode)
 
 
 def _key(episode: Episode, planned: Container[object]) -> str:

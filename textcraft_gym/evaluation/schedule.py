@@ -22,14 +22,14 @@ def run_episodes(
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
 ) -> Generator[Episode, None, None]:
-    """Play many episodes, as many at a time as there are environments, and yield each as it ends.
+    """Play many episodes, one per environment at a time, and yield each as it ends.
 
-    Environments and agent run in this thread alone; only models are asked beside it, for all episodes at once. The
-    result of an episode does not depend on what is played next to it. One that breaks is yielded with its ``error``.
+    Environments and agent run in this thread; only model calls run in other threads, for all episodes at once. The
+    result of an episode does not depend on the others. An episode that raises is yielded with its ``error``.
 
     Args:
-        envs: Environments of one kind, one for each episode under way.
-        agent: One agent for all; a function that asks a model by itself holds up the other episodes.
+        envs: Environments of one kind, one for each concurrent episode.
+        agent: One agent for all; a function that calls a model itself blocks the other episodes.
         jobs: A task (None to have the seed draw one) and a seed for each episode.
         max_steps: As in ``run_episode``, for each episode.
         model: As in ``run_episode``; it is asked from other threads if there are many environments.
@@ -51,6 +51,7 @@ def run_episodes(
                 else:
                     return
                 call = runner.advance()
+                # With one environment there is nothing to overlap: calls are answered in this thread, which is faster.
                 while call and len(envs) == 1:
                     threads.answer(call)
                     call = runner.advance()

@@ -1,4 +1,4 @@
-"""How many actions an episode may take: the budget of the loop, and the limit that ``gym.make`` adds by itself."""
+"""The maximum number of actions of an episode: the loop's budget, and the limit that ``gym.make`` adds by itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_MAX_STEPS = 100
 
 
 def registered_limit(env: gym.Env[Any, Any]) -> int:
-    """Return the step limit that the environment's id is registered with, also where ``gym.make`` lifted it."""
+    """Return the step limit registered for the environment's id, even if ``gym.make`` lifted it."""
     registered = gym.registry.get(env.spec.id) if env.spec else None
     return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
 
@@ -31,10 +31,10 @@ def step_budget(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | 
 
 @contextmanager
 def without_registered_limit(env: gym.Env[str, str]) -> Iterator[gym.Env[str, str]]:
-    """Lift the step limit that ``gym.make`` adds by itself, since the loop keeps a budget of its own.
+    """Lift the step limit that ``gym.make`` adds by itself, since the loop enforces its own budget.
 
-    So an agent that declares more steps than an id is registered with has them in an environment of ``gym.make``, as it
-    has them in an evaluation. A limit that the caller chose, ``gym.make(id, max_episode_steps=20)``, stays.
+    So an agent that declares a larger budget than the registered limit gets it in an environment of ``gym.make``, as in
+    an evaluation. A limit that the caller chose, ``gym.make(id, max_episode_steps=20)``, stays.
     """
     layers: list[Any] = [env]
     while isinstance(layers[-1], gym.Wrapper):
@@ -45,6 +45,7 @@ def without_registered_limit(env: gym.Env[str, str]) -> Iterator[gym.Env[str, st
     elif depth == 0:
         yield layers[0].env
     else:
+        # The wrapper outside the limit skips it for the length of the episode, and the env keeps its other wrappers.
         outer, limit = layers[depth - 1 : depth + 1]
         outer.env = limit.env
         try:

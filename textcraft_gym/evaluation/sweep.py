@@ -1,4 +1,4 @@
-"""A grid of runs, of agents by depths and models, and one table of their results."""
+"""A grid of runs, of agents by depths and models, with one table of results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Results: TypeAlias = dict[Cell, dict[str, Summary]]
 
 
 def grid(agents: Sequence[str], d_max: Sequence[int], models: Sequence[str]) -> Iterator[Cell]:
-    """Yield every combination; agents without ``d_max`` once a model."""
+    """Yield every combination; an agent without ``d_max`` has one cell per model."""
     for agent in agents:
         for depth in d_max if takes(agent, "d_max") and d_max else (None,):
             for model in models:
@@ -60,15 +60,15 @@ def sweep(
     *,
     run: Callable[[RunSpec, Path], list[Record]] = evaluate,
 ) -> Results:
-    """Play each cell into a run folder of its own below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
+    """Play each cell into its own run folder below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
 
-    A sweep that is started again goes on where it was cut off.
+    A sweep that is started again resumes.
 
     Args:
         base: The options that all cells share; a cell replaces agent, model and ``d_max``.
         cells: The runs.
         out: The folder.
-        run: Plays one run: ``evaluate``, or a function around it.
+        run: Plays one run: ``evaluate``, or a function that wraps it.
     """
     results = {}
     for cell in cells:
@@ -82,7 +82,7 @@ def sweep(
 
 
 def table(results: Results) -> Rows:
-    """Return headings and a row for each cell, for people: values by group share one field (see ``legend``)."""
+    """Return headings and a row per cell, for human readers: values by group share one field (see ``legend``)."""
     names = _groups(results)
     headings = ("agent", "d_max", "model", "n", "won %", "95% interval", "won % by group", "k_max by group")
     rows: Rows = [(*headings, "calls", "errors")]
@@ -112,7 +112,7 @@ def legend(results: Results) -> str:
 
 
 def tidy(results: Results) -> list[dict[str, str]]:
-    """Return a row for each cell and group, for programs; rates are fractions."""
+    """Return a row per cell and group, for programs; rates are fractions."""
     rows = []
     for cell, by_group in results.items():
         for group, summary in by_group.items():

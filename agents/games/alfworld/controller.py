@@ -1,4 +1,4 @@
-"""How the goals of a plan are pursued in ALFWorld: a model picks among the admissible commands."""
+"""The controller of ALFWorld: a model pursues each goal by picking admissible commands."""
 
 from __future__ import annotations
 
@@ -50,21 +50,20 @@ class CommandChooser:
         for _ in range(CHOICES):
             step = play.history[-1][1] if play.history else play.first
             commands = step.info["admissible_commands"]
-            numbered = "\n".join(
-                f"{number} {command}" for number, command in enumerate(["none", *commands])
-            )  # 0 is no command
+            # the answer 0 picks no command
+            numbered = "\n".join(f"{index} {command}" for index, command in enumerate(["none", *commands]))
             information = f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {last_turn}"
             prompt = self.prompt.fill(
                 situation=play.first.observation, task=goal.line, information=information, commands=numbered
             )
             completion = yield from play.ask(prompt, role="controller", max_tokens=CHOICE_TOKENS)
             play.note(completion.text)
-            number = re.match(r"\s*(\d{1,4})", completion.text)
+            choice = re.match(r"\s*(\d{1,4})", completion.text)
             if completion.text.strip().lower().startswith("done"):
                 return None
-            if not number or not 0 < int(number[1]) <= len(commands):
+            if not choice or not 0 < int(choice[1]) <= len(commands):
                 return f"No command serves. What I did for it: {last_turn}"
-            command = commands[int(number[1]) - 1]
+            command = commands[int(choice[1]) - 1]
             answer = (yield from play.act(command)).observation
             last_turn = f"{command}\n{answer}"
         return f"It took too long. What I did for it last: {last_turn}"

@@ -1,6 +1,6 @@
-"""The player's belief about an ALFWorld household: what was read so far, and where things usually are.
+"""The player's belief about an ALFWorld household: the observations so far, and the usual places of things.
 
-Both the explorer and the simulated model play with it. It is made of nothing but texts that the environment gave.
+Both the explorer and the simulated model use it. It is built only from the environment's texts.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import NamedTuple, TypeAlias
 
 
 def _lists(text: str) -> dict[str, list[str]]:
-    """Return lists of words by their names, each of which ends with a colon and comes before its words."""
+    """Parse ``name: word word ...`` entries; line breaks do not matter."""
     lists: dict[str, list[str]] = {}
-    for word in text.split():
-        if word.endswith(":"):
-            current = lists.setdefault(word.removesuffix(":"), [])
+    for token in text.split():
+        if token.endswith(":"):
+            current = lists.setdefault(token.removesuffix(":"), [])
         else:
-            current.append(word)
+            current.append(token)
     return lists
 
 
@@ -88,10 +88,10 @@ USUAL_PLACES = _lists("""
     wateringcan: dresser coffeetable diningtable sidetable cabinet drawer shelf
     winebottle: garbagecan sidetable diningtable fridge countertop shelf cabinet
 """)
-"""Kinds of places in which to look for each kind of thing, the best first.
+"""Kinds of places in which to search for each kind of thing, the best first.
 
-They are sorted by the probability of finding it there per action that the look takes, two for a closed place, counted
-over every fourth of the generated training games.
+They are sorted by the probability of finding it there per action spent, of which a closed place takes two, estimated on
+every fourth generated training game.
 """
 
 APPLIANCES = {"clean": ("sinkbasin", "sink"), "heat": ("microwave",), "cool": ("fridge",)}
@@ -163,11 +163,16 @@ def read_task(text: str) -> HouseholdTask | None:
     """Return the task that a sentence of the game or of a plan states; None if it has another form."""
     for pattern in _TASKS:
         if found := pattern.fullmatch(text.strip().rstrip(".").lower()):
-            said = {name: value or "" for name, value in found.groupdict().items()}
-            treatment = {"hot": "heat"}.get(said.get("treated", ""), said.get("treated") or said.get("treatment", ""))
-            places = tuple(re.split(r", (?:or )?| or ", said["places"])) if said.get("places") else ()
-            amount = 2 if said.get("two") else 1
-            return HouseholdTask(said["thing"], amount, treatment, said.get("target", ""), said.get("lamp", ""), places)
+            parts = {name: value or "" for name, value in found.groupdict().items()}
+            treatment = parts.get("treated") or parts.get("treatment", "")
+            return HouseholdTask(
+                thing=parts["thing"],
+                amount=2 if parts.get("two") else 1,
+                treatment="heat" if treatment == "hot" else treatment,
+                target=parts.get("target", ""),
+                lamp=parts.get("lamp", ""),
+                places=tuple(re.split(r", (?:or )?| or ", parts["places"])) if parts.get("places") else (),
+            )
     return None
 
 
@@ -189,7 +194,7 @@ class Household:
     Attributes:
         places: The names of the receptacles, as the first observation lists them.
         at: The place that it went to last; empty in the middle of the room.
-        beside: Pairs of places at one spot: a player who stands at one stands at the other and cannot go there.
+        beside: Pairs of places at one spot: a player at either is at both, and ``go to`` the other does nothing.
         held: The thing that it holds; empty for nothing.
         inventory_known: Whether the inventory was read; otherwise ``held`` follows from the actions read, which may be
             the last one alone.
@@ -271,12 +276,14 @@ class Household:
 
     def _fetch(self, task: HouseholdTask, order: Order) -> Next | None:
         for place, things in self.contents.items():
-            there = self._fitting(task, place) if place in self._targets(task) else []
+            # Things that already are where the task wants them are not taken away again.
+            delivered = self._fitting(task, place) if place in self._targets(task) else []
             for thing in things:
                 command = f"take {thing} from {place}"
-                left = thing not in there and thing not in self.brought and command not in self.refused
-                if kind(thing) == task.thing and left:
+                is_left = thing not in delivered and thing not in self.brought and command not in self.refused
+                if kind(thing) == task.thing and is_left:
                     return self._go(place) or Next(command)
+        # A refused take suggests that something else is held, which the actions read so far did not show.
         if not self.inventory_known and any(command.startswith("take ") for command in self.refused):
             return Next("inventory")
         return self._search(task.thing, task, order) or (None if self.inventory_known else Next("inventory"))
@@ -313,11 +320,11 @@ class Household:
         return None
 
     def _look_into(self, place: str) -> Next | None:
-        """Return the next command to see what is in a place; None if that is known."""
+        """Return the next command towards knowing the contents of a place; None if they are known."""
         return None if place in self.contents else self._open(place)
 
     def _open(self, place: str) -> Next | None:
-        """Return the next command to stand at an open place whose contents are known; None if the player does."""
+        """Return the next command towards being at a place, open and with known contents; None if that is so."""
         if step := self._go(place):
             return step
         if place in self.closed:
@@ -328,12 +335,12 @@ class Household:
         return None if self.at == place or (self.at, place) in self.beside else Next(f"go to {place}")
 
     def _targets(self, task: HouseholdTask) -> list[str]:
-        """Return the places to put the thing in, the one with the most of them first."""
+        """Return the places to put the thing in, the one that holds the most of them first."""
         targets = [place for place in self.places if task.target in (place, kind(place))]
         return sorted(targets, key=lambda place: -len(self._fitting(task, place)))
 
     def _fitting(self, task: HouseholdTask, place: str) -> list[str]:
-        """Return the things in a place that are as the task wants them."""
+        """Return the things in a place that have the task's kind and treatment."""
         brought = [thing for thing, where in self.brought.items() if where == place]
         return [
             thing
@@ -343,11 +350,11 @@ class Household:
 
     def _refuse(self, command: str) -> None:
         verb, _, place = command.partition(" ")
-        if command.startswith("go to "):  # refused because the player stands there already
+        if command.startswith("go to "):  # refused because the player is there already
             place = command.removeprefix("go to ")
             self.beside |= {(self.at, place), (place, self.at)} if self.at else set()
             self.at = place
-        elif verb == "examine":  # refused because the player stands elsewhere
+        elif verb == "examine":  # refused because the player is elsewhere
             self.beside = {pair for pair in self.beside if place not in pair}
             self.at = ""
         else:

@@ -56,7 +56,7 @@ class TechTreeController:
         return [by_wood for either in goal.alternatives for by_wood in self._of_each_wood(either, scene)]
 
     def subgoal(self, goal: Goal, scene: Scene) -> Subgoal:
-        """Return the first item of a goal, and how to get or make what is missing of it."""
+        """Return the subgoal to get or make the missing amount of a goal's first item."""
         name, count = next(iter(goal.have.items()))
         known = _known(name)
         if known is None or goal.verb == "equip":
@@ -73,7 +73,7 @@ class TechTreeController:
             name = _known(wanted)
             if name is None:
                 return f"I do not know {wanted}."
-            if index:  # the item before this one changed what is held
+            if index:  # the previous item changed the inventory
                 scene = yield from self.look(play)
             pursuing = self._equip(play, name) if goal.verb == "equip" else self._have(play, name, count, goal, scene)
             if reason := (yield from pursuing):
@@ -102,7 +102,7 @@ class TechTreeController:
         if "log" not in goal.have:
             return [goal]
         woods = {source(item): item for item in members("log")}
-        return [replace(goal, choice=woods[place]) for place in scene.distances if place in woods] or [goal]
+        return [replace(goal, choice=woods[name]) for name in scene.distances if name in woods] or [goal]
 
     def _skill(self, name: str, goal: Goal, scene: Scene) -> Recipe:
         """Return the recipe for an item: of planks that with the most logs held, of logs the chosen or the nearest."""
@@ -117,7 +117,7 @@ class TechTreeController:
         recipe = self._skill(name, goal, scene)
         if name == "planks":
             logs = scene.held.get(recipe.parts[0].item, 0)
-            if logs:  # without any, the game's answer says what is missing
+            if logs:  # without any, the game's answer names the missing items
                 missing = min(missing, logs * recipe.makes.amount)
         recipe = scaled(recipe, missing, self._fuel(goal, scene))
         # The game mines with the best tool that is held, where the plan names none.

@@ -1,7 +1,7 @@
 """The player's knowledge of the tech tree: recipes by heart, and readers of the environment's texts.
 
-The recipes are facts of Minecraft 1.16.5, written anew for all items that the tasks of DEPS (Wang et al. 2023) take; a
-test compares them with the recipe JSON. Where any wood will do, ``planks`` and ``log`` stand for all kinds.
+The recipes are facts of Minecraft 1.16.5, written for all items that the tasks of DEPS (Wang et al. 2023) require; a
+test compares them with the recipe JSON. ``planks`` and ``log`` mean any kind of wood.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ craft 1 furnace minecart using 1 minecart, 1 furnace
 craft 1 chest minecart using 1 minecart, 1 chest
 craft 1 hopper minecart using 1 hopper, 1 minecart
 """
-"""Parts that take more making come first, so that what is held already is not used up for them."""
+"""Parts that take more steps to make come first, so that making them does not use up the simpler parts."""
 
 _OF_WOOD = """
 mine 1 {0} log
@@ -153,7 +153,7 @@ def source(item: str) -> str:
 
 
 def is_worn(item: str) -> bool:
-    """Return whether an item is to be worn."""
+    """Return whether an item is worn when it is equipped."""
     return item.endswith(WORN)
 
 
@@ -174,7 +174,7 @@ def read_around(text: str) -> dict[str, int]:
 
 
 def read_near(text: str) -> list[str]:
-    """Return the stations that stand near: in MineDojo these are as good as held."""
+    """Return the stations nearby, which MineDojo treats as if they were held."""
     found = _NEAR.search(text)
     return [station for station in (TABLE, FURNACE) if found and station in found[1]]
 
@@ -188,13 +188,13 @@ def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:
 
 
 def burnt(fuel: str, count: int) -> int:
-    """Return how many pieces of a fuel smelt ``count`` items."""
+    """Return the number of pieces of a fuel that smelt ``count`` items."""
     tenths = next((tenths for name, tenths in FUELS.items() if has({fuel: 1}, name)), 10)
     return ceil_div(10 * count, tenths)
 
 
 def command(recipe: Recipe, held: Mapping[str, int], like: Iterable[str] = ()) -> str:
-    """Return the action for a recipe, with items that are held, those of ``like`` first, in the place of kinds."""
+    """Return the action for a recipe, its kinds replaced by items that are held, those of ``like`` first."""
     if recipe.verb not in ("craft", "smelt"):
         return str(recipe)
     parts = [share for part in recipe.parts for share in _shares(part, held, like)]
@@ -210,6 +210,6 @@ def _shares(part: Want, held: Mapping[str, int], like: Iterable[str]) -> list[Wa
         if amount:
             shares.append(Want(item, amount))
             left -= amount
-    if left:  # the game's answer then says what is missing
+    if left:  # the game's answer then names the missing items
         return [Want(choices[0], part.amount)]
     return shares

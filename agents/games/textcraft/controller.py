@@ -1,4 +1,4 @@
-"""How the goals of a plan are pursued in TextCraft."""
+"""The controller of TextCraft, which pursues goals by the listed commands."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class CraftingController:
-    """Crafts an item by the command that makes it, as often as it takes, and gets the items that no command makes."""
+    """Crafts an item by repeating the command that makes it, and gets the items that no command makes."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, prompts: Prompts) -> None:
-        """Needs no prompt: it asks no model."""
+        """Ignore the prompts: this controller asks no model."""
 
     def goals(self, plan: str) -> list[Goal]:
         """Return the goals of a plan."""
@@ -34,7 +34,7 @@ class CraftingController:
         return goal.alternatives
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Get or craft what is missing of each item of a goal."""
+        """Get or craft the missing amount of each item of a goal."""
         crafts = read_crafts(play.first.observation)
         names = _names(crafts)
         for wanted, count in goal.have.items():
@@ -57,11 +57,11 @@ class CraftingController:
     def _craft(
         self, play: Play, crafts: Crafts, recipes: list[Recipe], count: int, goal: Goal
     ) -> Generator[Request, Any, str | None]:
-        """Apply a command whose parts are all held, as often as it takes."""
+        """Repeat a command whose parts are all held, until ``count`` items are made."""
         for _ in range(recipes[0].times(count)):
             held = (yield from self.look(play)).held
             filled = [_filled(recipe, crafts, held, goal) for recipe in recipes]
-            command = next((recipe for recipe in filled if recipe), None)
+            command = next((recipe for recipe in filled if recipe), None)  # the first that is possible now
             if command is None:
                 return f"{recipes[0].makes.item} takes {' or '.join(listed(recipe.parts) for recipe in recipes)}."
             answer = (yield from play.act(str(command))).observation
@@ -71,14 +71,14 @@ class CraftingController:
 
 
 def _names(crafts: Crafts) -> set[str]:
-    """Return every item that the commands name, the members of kinds among them."""
+    """Return every item that the commands name, including the members of kinds."""
     recipes = [recipe for of_item in crafts.recipes.values() for recipe in of_item]
     named = {*crafts.recipes, *(part.item for recipe in recipes for part in recipe.parts)}
     return named | {member for name in named for member in crafts.members(name)}
 
 
 def _filled(recipe: Recipe, crafts: Crafts, held: Mapping[str, int], goal: Goal) -> Recipe | None:
-    """Return a recipe with items that are held in the place of kinds; None if a part is not held."""
+    """Return a recipe with its kinds replaced by items that are held; None if a part is not held."""
     parts = []
     for part in recipe.parts:
         fitting = [part.item, *crafts.members(part.item)]

@@ -1,4 +1,4 @@
-"""Readers of WebShop's pages and instructions, in ReAct's format: each ``[Button]`` on a line of its own.
+"""Readers of WebShop's pages and instructions, in ReAct's format: each ``[Button]`` on a separate line.
 
 Both the skills of ADaPT and the simulated model use them.
 """
@@ -75,26 +75,26 @@ def read_item(page: str) -> Item | None:
 
 
 def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
-    """Return the number of the product whose page is in view after some actions and answers; empty for none."""
-    asin, about = "", False
+    """Return the ASIN of the product whose page is in view after some actions and answers; empty for none."""
+    asin, on_subpage = "", False
     for action, answer in turns:
         clicked = _CLICK.match(action)
-        said = clicked[1].lower() if clicked else ""
+        button = clicked[1].lower() if clicked else ""
         if answer.startswith(INVALID):
             continue
-        if ASIN.fullmatch(said.upper()):
-            asin, about = said.upper(), False
-        elif said in ABOUT:
-            about = True
-        elif said == BACK.lower() and about:
-            about = False
-        elif action.startswith("search[") or said in (BACK.lower(), "back to search"):
-            asin, about = "", False
+        if ASIN.fullmatch(button.upper()):
+            asin, on_subpage = button.upper(), False
+        elif button in ABOUT:
+            on_subpage = True
+        elif button == BACK.lower() and on_subpage:  # back from a description to its product, not to the results
+            on_subpage = False
+        elif action.startswith("search[") or button in (BACK.lower(), "back to search"):
+            asin, on_subpage = "", False
     return asin
 
 
 def query(words: str) -> str:
-    """Return the action that searches for words; brackets are left out, since they would end it early."""
+    """Return the action that searches for words; brackets are dropped, since one would end the action early."""
     return f"search[{' '.join(re.sub(r'[][]', ' ', words).split())}]"
 
 
@@ -110,22 +110,23 @@ def bound(instruction: str) -> float:
 
 
 def wishes(instruction: str) -> list[frozenset[str]]:
-    """Return the requirements of an instruction besides the price: the content words of each of its clauses."""
+    """Return the requirements of an instruction except the price: the content words of each clause."""
     clauses = (content(clause) for clause in _BREAK.split(wanted(instruction.lower())))
     return list(dict.fromkeys(clause for clause in clauses if clause))
 
 
 def content(text: str) -> frozenset[str]:
     """Return the content words of a text, numerals as digits and plurals as singulars."""
-    said = (word.removesuffix("'s") for word in _WORD.findall(text.lower()) if word not in _IDLE)
-    words = (str(_NUMBERS.get(word, word)) for word in said)
+    stems = (word.removesuffix("'s") for word in _WORD.findall(text.lower()) if word not in _IDLE)
+    words = (str(_NUMBERS.get(stem, stem)) for stem in stems)
+    # A final s of three letters or fewer is no plural: "gas".
     return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
 
 
 def chosen(values: Sequence[str], instruction: str) -> str:
     """Return the longest value of an option whose words are all in an instruction; empty if there is none."""
-    said = content(instruction)
-    named = [value for value in values if content(value) and content(value) <= said]
+    words = content(instruction)
+    named = [value for value in values if content(value) and content(value) <= words]
     return max(named, key=len, default="")
 
 

@@ -45,7 +45,7 @@ class Shortlist:
         return step.lower().startswith("shortlist")
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
-        """Ask for numbers of products that the page in view lists."""
+        """Ask for the ASINs of products that the page in view lists."""
         page = last_page(play)
         prompt = self.prompt.fill(situation=known.situation, task=step, information=page)
         completion = yield from play.ask(prompt, role="shortlist", max_tokens=SHORTLIST_TOKENS)
@@ -98,7 +98,7 @@ def last_page(play: Play) -> str:
 
 
 def in_view(play: Play) -> str:
-    """Return the number of the product in view, if there is one, and the page."""
+    """Return the ASIN of the product in view, if there is one, and the page."""
     asin = product_in_view((action, step.observation) for action, step in play.history)
     found = f"{FOUND}{asin}\n" if asin else ""
     return f"{found}The page in view:\n{last_page(play)}"
@@ -111,7 +111,7 @@ def report_page(play: Play) -> Generator[Request, Any, str]:
 
 
 def brief(play: Play, known: Known) -> str:
-    """Tell the planner the page in view, unless it is the first one, and the steps that failed."""
+    """Give the planner the page in view, unless it is the first one, and the steps that failed."""
     lines = []
     if play.history:
         lines.append(in_view(play))

@@ -1,4 +1,4 @@
-"""Where the episodes of a run are played: in this process, in processes beside it, or on a Ray cluster."""
+"""Backends, which play the episodes of a run: in this process, in worker processes, or on a Ray cluster."""
 
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.evaluation.backends.backend import Backend, BackendError

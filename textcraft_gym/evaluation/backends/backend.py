@@ -1,4 +1,4 @@
-"""The contract between a run and whatever plays its episodes."""
+"""The contract between a run and the backends that play its episodes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from textcraft_gym.evaluation.episode import MAX_ERROR, Episode, Job
 from textcraft_gym.evaluation.run_spec import RunSpec
 
 PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Episode, None, None]]
-"""Plays jobs, which it takes as it needs them, and yields one episode for each as it ends, in any order."""
+"""Plays jobs, consumed lazily, and yields one episode for each as it ends, in any order."""
 
 MAX_DEATHS = 3
-"""Workers that may die of one job before it is taken to be what kills them."""
+"""Number of workers that die while playing a job before the job is recorded as an error."""
 
 
 class BackendError(TextCraftGymError, RuntimeError):
-    """Workers cannot be had, or cannot make what is to be played."""
+    """Workers cannot be started, or cannot make the environment, the agent or the models."""
 
 
 class Backend(Protocol):
-    """A place where episodes are played. Results are the same everywhere; the caller alone writes anything down."""
+    """Plays episodes. Results are the same in every backend; only the caller writes files."""
 
     def open(self, spec: RunSpec) -> AbstractContextManager[PlayJobs]:
         """Start the ``spec.workers`` workers of a run; leaving the context ends them.

@@ -1,4 +1,4 @@
-"""All episodes in one loop of this process; only models are asked beside it, for many episodes at once."""
+"""All episodes in one loop of this process; model calls of many episodes run concurrently."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from textcraft_gym.evaluation.worker import Worker
 
 
 class LoopBackend:
-    """Plays where it is called: right where most of the time goes into models that answer over a network."""
+    """Plays in the calling process: the right choice where most of the time is spent waiting for models."""
 
     @contextmanager
     def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
-        """See ``Backend``; whatever making the worker raises is passed on."""
+        """See ``Backend``; errors in making the worker are passed on."""
         worker = Worker(spec, envs=spec.workers)
         try:
             yield worker.run

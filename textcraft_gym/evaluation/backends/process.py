@@ -1,4 +1,4 @@
-"""Episodes in processes beside this one: right where environments, agents or models keep a core busy."""
+"""Episodes in worker processes: the right choice where environments, agents or models are CPU-bound."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.worker import Worker
 
 AHEAD = 2
-"""Jobs that a worker holds: the one it plays, and one so that it need not wait for the next."""
+"""Jobs sent to a worker at a time: the one it plays, and the next, so that it never waits."""
 
 Message: TypeAlias = tuple[Literal["ready", "failed", "episode"], Any]
 
 
 class ProcessBackend:
-    """Plays in as many new processes as there are workers, one episode at a time in each.
+    """Plays in one new process per worker, one episode at a time in each.
 
-    A process that dies is replaced and its episode played again. A script that plays so keeps what it does behind
-    ``if __name__ == "__main__"``, since each process imports it.
+    A process that dies is replaced and its episode played again. A script that uses this backend needs an
+    ``if __name__ == "__main__"`` guard, since each process imports it.
     """
 
     @contextmanager
@@ -35,7 +35,7 @@ class ProcessBackend:
         """See ``Backend``."""
         try:
             pickled_spec = pickle.dumps(replace(spec, backend="loop"))
-        except Exception as error:  # whatever a foreign object raises when it is pickled
+        except Exception as error:  # pickling a user's object may raise anything
             raise BackendError(
                 f"this agent or model cannot be sent to another process ({error}): name it, as module:Class"
             ) from error
@@ -56,10 +56,10 @@ class _Attempt:
 
 
 class _WorkerProcess:
-    """A process, the pipe to it, and the attempts that it holds, in order."""
+    """A worker process, the pipe to it, and the attempts that it was given, in order."""
 
     def __init__(self, pickled_spec: bytes) -> None:
-        # A process of its own is safe beside threads, which a copy of this one is not, and the same on every system.
+        # Spawned, not forked: a fork is unsafe in a process with threads, and not available on every system.
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.given: deque[_Attempt] = deque()
@@ -79,7 +79,7 @@ class _WorkerProcess:
         except (EOFError, OSError):
             return None
         if message[0] == "failed":
-            raise BackendError(f"a worker could not begin: {message[1]}")
+            raise BackendError(f"a worker could not start: {message[1]}")
         return message
 
     def end(self) -> int | None:
@@ -107,41 +107,46 @@ class _Pool:
     def play(self, jobs: Iterable[Job]) -> Generator[Episode, None, None]:
         waiting = (_Attempt(Job(*job)) for job in jobs)
         again: deque[_Attempt] = deque()
-        while True:
-            for worker in self.workers:
-                while len(worker.given) < AHEAD and (attempt := again.popleft() if again else next(waiting, None)):
-                    worker.give(attempt)
-            busy = [worker for worker in self.workers if worker.given]
-            if not busy:
-                return
+        while busy := self.give_jobs(waiting, again):
             readable = wait([worker.pipe for worker in busy])
             for worker in busy:
-                if worker.pipe not in readable:
-                    continue
-                message = worker.receive()
-                if message is None:
-                    failed = self.replace_worker(worker, again)
-                    if failed:
-                        yield failed
-                elif message[0] == "ready":
-                    self.ready.add(worker)
-                else:
-                    worker.given.popleft()
-                    yield message[1]
+                episode = self.receive(worker, again) if worker.pipe in readable else None
+                if episode is not None:
+                    yield episode
+
+    def give_jobs(self, waiting: Iterator[_Attempt], again: deque[_Attempt]) -> list[_WorkerProcess]:
+        """Fill up the workers, with jobs to repeat before new ones; return the workers that have a job."""
+        for worker in self.workers:
+            while len(worker.given) < AHEAD and (attempt := again.popleft() if again else next(waiting, None)):
+                worker.give(attempt)
+        return [worker for worker in self.workers if worker.given]
+
+    def receive(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Episode | None:
+        """Handle the next message of a worker, or its death; return the episode that this ends, if any."""
+        message = worker.receive()
+        if message is None:
+            return self.replace_worker(worker, again)
+        kind, content = message
+        if kind == "ready":
+            self.ready.add(worker)
+            return None
+        worker.given.popleft()
+        episode: Episode = content
+        return episode
 
     def replace_worker(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Episode | None:
-        """Replace a dead worker and queue its jobs again; return the error of a job of which too many workers died."""
+        """Replace a dead worker and requeue its jobs; return an error for a job that killed too many workers."""
         if worker not in self.ready:
             raise _startup_error(worker)
         exitcode = worker.end()
         self.workers[self.workers.index(worker)] = _WorkerProcess(self.pickled_spec)
-        under_way, *rest = worker.given
-        under_way.deaths += 1
+        current, *rest = worker.given
+        current.deaths += 1
         again.extend(rest)
-        if under_way.deaths < MAX_DEATHS:
-            again.append(under_way)
+        if current.deaths < MAX_DEATHS:
+            again.append(current)
             return None
-        return failed_episode(under_way.job, f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}")
+        return failed_episode(current.job, f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}")
 
     def close(self) -> None:
         for worker in self.workers:
@@ -151,7 +156,7 @@ class _Pool:
 def _startup_error(worker: _WorkerProcess) -> BackendError:
     return BackendError(
         f"a worker ended before it could play, with exit code {worker.end()}: "
-        'see what it printed, and keep what a script does behind if __name__ == "__main__"'
+        'see its output, and run a script\'s code under if __name__ == "__main__"'
     )
 
 
@@ -161,7 +166,7 @@ def _work(pipe: Connection, pickled_spec: bytes) -> None:
     with suppress(EOFError, OSError):
         try:
             worker = Worker(pickle.loads(pickled_spec))  # noqa: S301
-        except Exception as error:  # whatever an agent, a model or an environment raises when it is made
+        except Exception as error:  # the constructor of an agent, a model or an environment may raise anything
             pipe.send(("failed", f"{type(error).__name__}: {error}"))
             return
         pipe.send(("ready", None))

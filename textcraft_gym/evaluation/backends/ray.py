@@ -1,4 +1,4 @@
-"""Episodes as tasks on a Ray cluster: beyond one machine. Ray is imported only when it is asked for."""
+"""Episodes as tasks on a Ray cluster, for more than one machine. Ray is imported only when this backend is used."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.worker import Worker
 
 OBJECT_STORE_BYTES = 100 << 20
-"""Shared memory of a local cluster: episodes are small, and Ray's own choice is a third of the machine's memory."""
+"""Shared memory of a local cluster: episodes are small, and Ray's default is a third of the machine's memory."""
 
 BATCH_SECONDS, MAX_BATCH = 0.2, 256
-"""Seconds that a task should take, and its most episodes: a task costs milliseconds, an episode may cost less."""
+"""Target seconds of a Ray task, and its maximum number of episodes: a task has milliseconds of overhead, which may be
+more than an episode takes."""
 
 
 class RayBackend:
-    """Plays on a Ray cluster with as many tasks under way as there are workers, each a small batch of episodes.
+    """Plays on a Ray cluster, one task per worker at a time, each a small batch of episodes.
 
     It joins the cluster that this process is connected to, else the one at ``address`` or ``$RAY_ADDRESS``, else it
-    starts one on this machine. Machines of an existing cluster need the package, and what an agent or a model named
-    by its module is made of. A cassette is one file of one machine, so there is none here.
+    starts one on this machine. Machines of an existing cluster need this package, and the module of an agent or a model
+    that is named by its module. A cassette is a local file, so it cannot be used here.
 
     Args:
         address: As ``ray.init`` takes it: ``auto``, or host and port.
@@ -51,7 +52,7 @@ class RayBackend:
             raise BackendError("this needs Ray: pip install 'textcraft-gym[ray]'") from error
         try:
             pickled_spec = ray.cloudpickle.dumps(replace(spec, backend="loop"))
-        except Exception as error:  # whatever a foreign object raises when it is pickled
+        except Exception as error:  # pickling a user's object may raise anything
             raise BackendError(f"this agent or model cannot be sent to another machine: {error}") from error
         with _connection(ray, self.address, spec.workers):
             yield partial(_play, ray, ray.put(pickled_spec), spec.workers)
@@ -67,7 +68,7 @@ def _connection(ray: Any, address: str | None, workers: int) -> Iterator[None]:
     if address:
         ray.init(address=address, **quiet)
     else:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster of ours reports to nobody
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry from a cluster that the user did not start
         ray.init(
             address="local",
             num_cpus=workers,
@@ -104,10 +105,11 @@ def _play(ray: Any, pickled_spec: Any, workers: int, jobs: Iterable[Job]) -> Gen
                 raise BackendError(f"a worker could not play: {error.cause!r}") from error
             except ray.exceptions.RayError as error:  # a worker died, or its machine, and so did those after it
                 if len(batch) > 1:
-                    alone.extend(batch)  # to tell which of them it is
+                    alone.extend(batch)  # each is played alone, to find the one that kills workers
                 else:
                     yield failed_episode(batch[0], f"{MAX_DEATHS} workers died of it: {error}")
                 continue
+            # Doubles at most, since the first episodes may be unusually short.
             size = max(1, min(MAX_BATCH, 2 * size, int(len(batch) * BATCH_SECONDS / max(seconds, 1e-9))))
             for episode in episodes:
                 yield pickle.loads(episode)  # noqa: S301
@@ -117,7 +119,7 @@ def _play(ray: Any, pickled_spec: Any, workers: int, jobs: Iterable[Job]) -> Gen
 
 
 def _play_batch(pickled_spec: bytes, jobs: list[Job]) -> tuple[float, list[bytes]]:
-    """Play episodes on whichever machine this is; return how many seconds it took, and the episodes."""
+    """Play episodes on a machine of the cluster; return the seconds it took, and the pickled episodes."""
     worker = _worker(pickled_spec)
     started = time.perf_counter()
     episodes = [_packed(episode) for episode in worker.run(jobs)]
