@@ -12,6 +12,15 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from textcraft_gym import UnknownName, tasks
+from textcraft_gym.envs.text_env import (
+    Explains,
+    HasPossibleCommands,
+    HasTasks,
+    HasThoughts,
+    HasVocabulary,
+    Snapshots,
+)
+from textcraft_gym.errors import Unsupported
 from textcraft_gym.registration import BUNDLED, SUITE
 from textcraft_gym.testing import NONSENSE, EnvContract
 
@@ -46,6 +55,21 @@ class Suite(EnvContract):
         """
         run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True)
         assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+    def test_protocols__are_offered_or_refused_by_name(self):
+        env, info = begin(self.env_id)
+        world = env.unwrapped
+        for protocol in (HasTasks, Explains, HasVocabulary, HasPossibleCommands, HasThoughts, Snapshots):
+            assert isinstance(world, protocol)
+        assert len(world.fingerprint) == 64
+        assert world.tasks
+        assert len(world.vocabulary.split()) > 50
+        assert len(world.thoughts(world.task, info["expert_plan"])) == len(info["expert_plan"])
+        if self.env_id == "TextCraft-v0":
+            assert info["expert_plan"][0] in world.possible_commands([world.task.id])
+        else:
+            with pytest.raises(Unsupported, match=f"^{self.env_id} offers no possible_commands: "):
+                world.possible_commands()
 
     def test_episode__keeps_the_contract(self, capsys):
         env, info = begin(self.env_id)

@@ -245,7 +245,7 @@ def test_play__can_be_won_through_a_pipe_in_a_household():
     )
     assert "Your task is to: " in output
     assert f"\n{plan[0]}\nNothing happens.\n" in output
-    assert "Verbs: go, help, inventory, look.\n" in output
+    assert "Possible now: go, help, inventory, look.\n" in output
     assert "\nAvailable commands:\n" in output
     assert output.endswith(f"Won after {len(plan) + 2} actions.\n")
 
@@ -279,7 +279,7 @@ def test_play__takes_actions_back():
     output = run("play", "TextCraft-v0", "--task", "minecraft:beehive", stdin=typed)
     assert "Took back the last action.\nInventory: You are not carrying anything.\nTook back" in output
     assert "There is nothing to take back." in output
-    assert "Verbs: get, inventory.\n" in output
+    assert "Possible now: get, inventory.\n" in output
 
 
 def test_version__is_printed():

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
+from textcraft_gym.demonstrations import demonstrations
 from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.run_folder import read_config
 from textcraft_gym.evaluation.sweep import grid, sweep
@@ -59,7 +60,7 @@ def test_processes__import_the_module_of_a_foreign_world(tmp_path: Path):
 
 
 def test_others__take_a_foreign_world(tmp_path: Path):
-    assert [task.id for task in tasks(SAY)] == ["hi", "ho", "hello"]
+    assert [task.id for task in tasks(SAY)] == ["hi", "ho"]
     assert [task.id for task in tasks(SAY, "long", loudly=True)] == ["hello"]
     with pytest.raises(ValueError, match="no list of tasks"):
         tasks(GUESS)
@@ -110,6 +111,24 @@ def test_find_spec__says_what_is_missing():
         find_spec("TextCraft-v1")
     with pytest.raises(ValueError, match="expected an environment of text, but CartPole-v1 has a space of"):
         make("CartPole-v1")
+
+
+def test_make__says_what_a_foreign_world_raises_and_what_an_agent_needs(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"Say-v0 cannot be made: KeyError: 'zz'"):
+        make(SAY, split="zz")
+    with pytest.raises(ValueError, match=r"RandomAgent needs an environment made with admissible=True, which .*Say-v0"):
+        evaluate(RunSpec(SAY, agent="random"), tmp_path)
+    with pytest.raises(ValueError, match="ExpertAgent needs an environment made with expert=True"):
+        next(demonstrations(SAY))
+
+
+def test_vector_entry_point__is_there_for_a_foreign_world():
+    gym.register(
+        "SayInVectors-v0",
+        entry_point="tests.foreign_worlds:SayEnv",
+        vector_entry_point="textcraft_gym.vector:SayInVectors-v0",
+    )
+    assert isinstance(gym.make_vec("SayInVectors-v0", 2, vectorization_mode="vector_entry_point"), TextVectorEnv)
 
 
 def test_make__names_the_arguments_of_a_foreign_world():

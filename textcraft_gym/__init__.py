@@ -64,8 +64,6 @@ _HOMES = {
 }
 """Modules of the public names, which are imported when a name is first used: most programs need a few of them."""
 
-__all__ = [*_HOMES, "agents", "wrappers"]
-
 
 def __getattr__(name: str) -> Any:
     if name in ("agents", "wrappers"):

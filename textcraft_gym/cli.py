@@ -116,9 +116,12 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Evaluate a grid of agents, depths and models, and print one table."""
+    names = [name for name in agents.split(",") if name]
+    if not names:
+        raise ValueError("expected one agent or more in --agents")
     models = [*(model or []), *(f"simulated:span={one}" for one in _integers(span))] or ["simulated"]
     bar_on = Console(stderr=True) if as_json else display.console  # JSON stands alone on standard output
-    cells = list(grid([name for name in agents.split(",") if name], _integers(d_max), models))
+    cells = list(grid(names, _integers(d_max), models))
     try:
         results = run_sweep(spec, cells, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
     except KeyboardInterrupt:

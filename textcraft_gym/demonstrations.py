@@ -13,7 +13,7 @@ from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import Unsupported, at_least
 from textcraft_gym.evaluation.episode import Episode, run_episode
-from textcraft_gym.registration import default_split, make
+from textcraft_gym.registration import default_split, make_for
 from textcraft_gym.task import Task
 from textcraft_gym.wrappers.think_actions import ANSWER, THOUGHTS
 from textcraft_gym.wrappers.transcript_recorder import message
@@ -66,7 +66,7 @@ def demonstrations(
         at_least("limit", limit, 1)
     split = split or default_split(env_id)
     chosen = {} if split is None else {"split": split}
-    with closing(make(env_id, **{**chosen, **env_args, **ExpertAgent.env_args})) as env:
+    with closing(make_for(ExpertAgent(), env_id, **chosen, **env_args)) as env:
         if thoughts and not env.has_wrapper_attr("thoughts"):
             raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
         think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Sequence
 
 _FEW = 12
+_NEAR = 0.7
+"""Similarity from 0 to 1 above which a name is suggested."""
 
 
 class TextCraftGymError(Exception):
@@ -19,12 +21,15 @@ class UnknownName(TextCraftGymError, ValueError):
     """
 
     def __init__(self, kind: str, name: object, known: Sequence[str]) -> None:
-        # Names with and without their namespace: "beehiv" is near "minecraft:beehive".
-        full_names = {full.rpartition(":")[2]: full for full in known} | {full: full for full in known}
-        near = dict.fromkeys(full_names[close] for close in difflib.get_close_matches(str(name), full_names, n=5))
+        # Compared without namespaces: two names of one namespace are not near because they share it.
+        full_names = {full.rpartition(":")[2]: full for full in known}
+        typed = str(name).rpartition(":")[2]
+        near = [full_names[close] for close in difflib.get_close_matches(typed, full_names, n=5, cutoff=_NEAR)]
         hint = f" Did you mean {', '.join(near)}?" if near else ""
-        listing = f"Possible: {', '.join(known)}" if len(known) <= _FEW else f"There are {len(known)}."
-        super().__init__(f"unknown {kind} {name!r}.{hint} {listing}")
+        listing = (
+            f" There are {len(known)}." if len(known) > _FEW else f" Possible: {', '.join(known)}" if known else ""
+        )
+        super().__init__(f"unknown {kind} {name!r}.{hint}{listing}")
 
 
 class RunError(TextCraftGymError, ValueError):

@@ -15,8 +15,11 @@ from rich.markup import escape
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.registration import find_spec, make, parameters
 
-HELP = "Tab completes, [bold]hint[/] shows a good next action, [bold]undo[/] takes one back, [bold]quit[/] leaves."
-OWN_COMMANDS = ("hint", "undo", "quit")
+OWN_COMMANDS = {
+    "hint": "shows a good next action",
+    "undo": "takes the last action back",
+    "quit": "leaves",
+}
 
 GOALS = ("Goal: ", "Your task is to: ")
 """Beginnings of the line that states the goal."""
@@ -42,7 +45,8 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
     helpful = {name: True for name in ("admissible", "expert") if name in parameters(find_spec(env_id))}
     env = make(env_id, **{**helpful, **env_args})
     observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
-    console.print(_coloured(observation), f"\n{HELP}\n", soft_wrap=True)
+    help_line = ", ".join(f"[bold]{command}[/] {effect}" for command, effect in OWN_COMMANDS.items())
+    console.print(_coloured(observation), f"\nTab completes, {help_line}.\n", soft_wrap=True)
     typed = _typed_lines(lambda: _words(observation, info))
     earlier: list[Moment] = []
     steps, over = 0, False
@@ -74,20 +78,32 @@ def _show_answer(console: Console, env: gym.Env[str, str], action: str, answer: 
         console.print(f"[green]{escape(answer)}[/]", soft_wrap=True)
         return
     console.print(f"[red]{escape(answer)}[/]", soft_wrap=True)
-    console.print(f"[dim]{escape(_explanation(env, action, info))}[/]", soft_wrap=True)
+    if explanation := _explanation(env, action, info):
+        console.print(f"[dim]{escape(explanation)}[/]", soft_wrap=True)
 
 
 def _remember(env: gym.Env[str, str], earlier: list[Moment], info: dict[str, Any]) -> None:
     """Save the state for ``undo``, if the environment supports snapshots."""
-    if env.has_wrapper_attr("snapshot"):
-        with suppress(TextCraftGymError):  # it has the method but refuses: then undo is not possible
-            earlier.append(Moment(env.get_wrapper_attr("snapshot")(), info))
+    if _takes_snapshots(env):
+        earlier.append(Moment(env.get_wrapper_attr("snapshot")(), info))
+
+
+def _takes_snapshots(env: gym.Env[str, str]) -> bool:
+    """Return whether the environment can go back to an earlier state in this episode."""
+    if not env.has_wrapper_attr("snapshot"):
+        return False
+    try:
+        env.get_wrapper_attr("snapshot")()
+    except TextCraftGymError:  # it has the method but refuses, made as it is
+        return False
+    return True
 
 
 def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> dict[str, Any] | None:
     """Restore the state before the last action and return its info; None if none was saved."""
     if not earlier:
-        console.print("[yellow]There is nothing to take back.[/]")
+        why = "There is nothing to take back" if _takes_snapshots(env) else "This environment takes no snapshots"
+        console.print(f"[yellow]{why}.[/]")
         return None
     snapshot, info = earlier.pop()
     env.get_wrapper_attr("restore")(snapshot)
@@ -104,7 +120,7 @@ def _explanation(env: gym.Env[str, str], action: str, info: dict[str, Any]) -> s
             sentences.append(env.get_wrapper_attr("explain")(action, reason))
     if reason.startswith("unknown") and "admissible_commands" in info:
         verbs = {re.match(r"\w*", command)[0] for command in info["admissible_commands"]}  # type: ignore[index]
-        sentences.append(f"Verbs: {', '.join(sorted(verbs))}.")
+        sentences.append(f"Possible now: {', '.join(sorted(verbs))}.")
     return " ".join(sentences)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import TextCraftGymError, UnknownName
 
 
 class Registration(NamedTuple):
@@ -84,11 +84,41 @@ def make(env_id: str, **arguments: Any) -> gym.Env[str, str]:
         for argument in arguments:
             if argument not in known:
                 raise UnknownName(f"argument of {env_id}", argument, list(known))
-    env: gym.Env[str, str] = gym.make(spec.id, max_episode_steps=-1, **arguments)
+    try:
+        env: gym.Env[str, str] = gym.make(spec.id, max_episode_steps=-1, **arguments)
+    except (TextCraftGymError, ValueError, OSError):
+        raise
+    except Exception as error:  # the constructor of a foreign environment can raise anything
+        raise ValueError(f"{env_id} cannot be made: {type(error).__name__}: {error}") from error
+    check_is_text(env, env_id)
+    return env
+
+
+def make_for(agent: object, env_id: str, **arguments: Any) -> gym.Env[str, str]:
+    """Make an environment with the arguments that an agent declares in ``env_args``, such as ``expert=True``.
+
+    Raises:
+        UnknownName: As in ``make``.
+        ValueError: As in ``make``, and if the environment does not take an argument that the agent needs.
+    """
+    needed: Mapping[str, Any] = getattr(agent, "env_args", {})
+    known = parameters(find_spec(env_id))
+    for argument, value in needed.items():
+        if argument not in known and not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+            name = type(agent).__name__
+            raise ValueError(f"{name} needs an environment made with {argument}={value}, which {env_id} does not take")
+    return make(env_id, **{**needed, **arguments})
+
+
+def check_is_text(env: gym.Env[Any, Any], name: str) -> None:
+    """Make sure that observations and actions of an environment are text.
+
+    Raises:
+        ValueError: If they are not.
+    """
     for space in (env.observation_space, env.action_space):
         if not isinstance(space, gym.spaces.Text):
-            raise ValueError(f"expected an environment of text, but {env_id} has a space of {type(space).__name__}")
-    return env
+            raise ValueError(f"expected an environment of text, but {name} has a space of {type(space).__name__}")
 
 
 def default_split(env_id: str) -> str | None:

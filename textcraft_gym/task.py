@@ -11,7 +11,7 @@ import gymnasium as gym
 
 from textcraft_gym.recipes import RecipeBook, splits
 from textcraft_gym.recipes.splits import Leakage, Splits, leakage, write_splits
-from textcraft_gym.registration import default_split, make
+from textcraft_gym.registration import SUITE, make
 
 UNGROUPED = "all"
 """The group of tasks that form no groups, and in tables the row of all tasks together."""
@@ -46,14 +46,14 @@ def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task,
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
-        split: The split, by default ``all`` where there are splits.
+        split: The split, by default ``all`` of an environment of the suite, and what ``gym.make`` plays of others.
         env_args: Further arguments of ``gym.make``.
 
     Raises:
         UnknownName: For an environment, a split or an argument that does not exist.
         ValueError: For an environment without tasks.
     """
-    if split is None and default_split(env_id) is not None:
+    if split is None and env_id in SUITE:
         split = "all"
     with closing(make(env_id, **env_args, **({} if split is None else {"split": split}))) as env:
         listed = tasks_of(env)

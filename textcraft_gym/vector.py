@@ -7,13 +7,14 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from textcraft_gym.errors import at_least
-from textcraft_gym.registration import SUITE, find_spec, make
+from textcraft_gym.registration import find_spec, make
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Step = tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, dict[str, Any]]
@@ -88,7 +89,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             ValueError: If there are more or fewer actions than environments.
         """
         if self._counts is None:
-            raise ResetNeeded("no episode was started: call reset() before step()")
+            raise ResetNeeded("no episode has started: call reset() before step()")
         if len(actions) != self.num_envs:
             raise ValueError(f"expected {self.num_envs} actions, got {len(actions)}")
         observations: list[str] = []
@@ -128,7 +129,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
 
 def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
     """Return the entry point of an id's vector: a spec can be written as JSON only if it names its entry points."""
-    if name in SUITE:
+    if name in gym.registry:
         return partial(TextVectorEnv, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -64,19 +64,23 @@ class Dialogue(str):
 
 
 Prompt: TypeAlias = str | Sequence[Message]
-"""Input of a model: a text, messages, or both in one as a ``Dialogue``."""
+"""Input of a model: a text, messages, or both in one as a ``Dialogue``. Messages may be dicts in OpenAI's form, too."""
+
+
+def _message(message: Message | Mapping[str, str]) -> Message:
+    return Message(message["role"], message["content"]) if isinstance(message, Mapping) else message
 
 
 def prompt_text(prompt: Prompt) -> str:
     """Return a prompt as one text, for models that take no messages."""
-    return prompt if isinstance(prompt, str) else "\n\n".join(message.content for message in prompt)
+    return prompt if isinstance(prompt, str) else "\n\n".join(_message(message).content for message in prompt)
 
 
 def prompt_messages(prompt: Prompt) -> tuple[Message, ...]:
     """Return a prompt as messages, for chat models; a plain text is one message of the user."""
     if isinstance(prompt, Dialogue):
         return prompt.messages
-    return (Message("user", prompt),) if isinstance(prompt, str) else tuple(prompt)
+    return (Message("user", prompt),) if isinstance(prompt, str) else tuple(map(_message, prompt))
 
 
 class Completion(NamedTuple):

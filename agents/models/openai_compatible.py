@@ -17,6 +17,7 @@ from textcraft_gym.agents.contract.agent import (
     prompt_messages,
     prompt_text,
 )
+from textcraft_gym.errors import at_least
 
 PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
 """Sampling parameters that are sent, each of which can be left out or renamed."""
@@ -77,6 +78,11 @@ class OpenAIModel:
     ) -> None:
         if endpoint not in ("chat", "completion"):
             raise ValueError(f"expected the endpoint chat or completion, got {endpoint!r}")
+        if base_url is not None and not str(base_url).startswith(("http://", "https://")):
+            raise ValueError(f"expected base_url to begin with http:// or https://, got {base_url!r}")
+        if type(timeout) not in (int, float) or not timeout > 0:
+            raise ValueError(f"expected timeout to be a number of seconds above 0, got {timeout!r}")
+        at_least("max_retries", max_retries, 0)
         for option, value in (("dialogue", dialogue), ("logprobs", logprobs)):
             if type(value) is not bool:
                 raise ValueError(f"expected {option} to be true or false, got {value!r}")

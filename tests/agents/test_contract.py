@@ -2,12 +2,20 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from textcraft_gym import tasks
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
-from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
+from textcraft_gym.agents.contract.agent import (
+    EpisodeOver,
+    Message,
+    Play,
+    Routine,
+    prompt_messages,
+    prompt_text,
+)
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.registry import AGENTS, make_agent
@@ -201,3 +209,9 @@ def test_contract__fails_for_an_agent_that_breaks_it(agent, broken):
     for test in broken:
         with pytest.raises(AssertionError):
             getattr(contract, tests[test])()
+
+
+def test_prompt__takes_messages_in_openais_form():
+    prompt: Any = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
+    assert prompt_messages(prompt) == (Message("system", "a"), Message("user", "b"))
+    assert prompt_text(prompt) == "a\n\nb"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
     again = []
     assert sweep(BASE, cells, tmp_path, run=lambda *a: again.append(a) or _replay(*a)) == found
     assert len(again) == len(cells)
+
+
+def test_sweep__gives_an_argument_to_the_agents_that_take_it(tmp_path: Path):
+    base = replace(BASE, limit=1, agent_args={"planner_tokens": 99})
+    sweep(base, list(grid(["react", "adapt"], [], ["simulated"])), tmp_path)
+    assert read_config(tmp_path / "react_simulated")["agent_args"] == {}
+    assert read_config(tmp_path / "adapt_simulated")["agent_args"] == {"planner_tokens": 99}
+    with pytest.raises(ValueError, match="none of the agents takes the argument 'planner_tokens'"):
+        sweep(base, list(grid(["react"], [], ["simulated"])), tmp_path)
 
 
 def _replay(spec, out):

@@ -20,7 +20,7 @@ from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
-from textcraft_gym.registration import default_split, game_profile, make
+from textcraft_gym.registration import check_is_text, default_split, game_profile, make_for
 from textcraft_gym.wrappers.registry import make_wrapper
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class RunSpec:
     cassette: str | Path | None = field(
         default=None, metadata=_about("A file that records the models' answers and replays them.", decides=False)
     )
-    replay_only: bool = field(default=False, metadata=_about("Answer from the cassette alone.", decides=False))
+    replay_only: bool = field(default=False, metadata=_about("Take answers from the cassette only.", decides=False))
 
     def __post_init__(self) -> None:
         at_least("workers", self.workers, 1)
@@ -150,9 +150,10 @@ class RunSpec:
             UnknownName: For a split, a wrapper or an argument that does not exist.
         """
         split = {} if self.split is None else {"split": self.split}
-        env = make(self.env, **{**getattr(agent, "env_args", {}), **self.env_args, **split})
+        env = make_for(agent, self.env, **self.env_args, **split)
         for wrapper in self.wrappers:
             env = make_wrapper(wrapper, env)
+            check_is_text(env, wrapper)
         return env
 
     def make_models(self) -> dict[str, Model]:

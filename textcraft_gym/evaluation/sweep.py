@@ -65,14 +65,19 @@ def sweep(
     A sweep that is started again resumes.
 
     Args:
-        base: The options that all cells share; a cell replaces agent, model and ``d_max``.
+        base: The options that all cells share; a cell replaces agent, model and ``d_max``. Arguments go to the agents
+            that take them.
         cells: The runs.
         out: The folder.
         run: Plays one run: ``evaluate``, or a function that wraps it.
     """
+    for name in base.agent_args:
+        if not any(takes(cell.agent, name) for cell in cells):
+            raise ValueError(f"none of the agents takes the argument {name!r}")
     results = {}
     for cell in cells:
-        args = {**base.agent_args, **({} if cell.d_max is None else {"d_max": cell.d_max})}
+        shared = {name: value for name, value in base.agent_args.items() if takes(cell.agent, name)}
+        args = {**shared, **({} if cell.d_max is None else {"d_max": cell.d_max})}
         spec = replace(base, agent=cell.agent, agent_args=args, model=cell.model)
         results[cell] = summarise_by_group(run(spec, Path(out) / cell.name))
     headings, *rows = table(results)

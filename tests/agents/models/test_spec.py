@@ -177,3 +177,17 @@ def test_make_model__of_an_installed_package(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(ModelError, match=r"unknown option of parrot 'time'\. Did you mean times"):
         make_model("parrot:ha,time=2")
     sys.modules.pop("parrots")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("timeout=abc", "timeout to be a number of seconds above 0, got 'abc'"),
+        ("timeout=-1", "seconds above 0, got -1"),
+        ("max_retries=-1", "max_retries of 0 or more"),
+        ("base_url=127.0.0.1:9/v1", "base_url to begin with http:// or https://"),
+    ],
+)
+def test_make_model__refuses_options_that_every_call_would_fail_with(option: str, message: str):
+    with pytest.raises(ModelError, match=message):
+        make_model(f"openai:x,api_key=none,{option}")

@@ -47,6 +47,19 @@ class ProcessBackend:
             pool.close()
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold back ctrl-C while a process starts, which inherits that: it would die of it in the middle of its imports."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @dataclass
 class _Attempt:
     """A job, and the number of workers that died of it."""
@@ -64,7 +77,8 @@ class _WorkerProcess:
         self.pipe, theirs = context.Pipe()
         self.given: deque[_Attempt] = deque()
         self.process = context.Process(target=_work, args=(theirs, pickled_spec), daemon=True)
-        self.process.start()
+        with _interrupts_held():
+            self.process.start()
         theirs.close()
 
     def give(self, attempt: _Attempt) -> None:
