@@ -102,7 +102,8 @@ def fit(legs: Sequence[Leg]) -> Horizon:
     values = [features(leg.subgoal) for leg in legs]
     names = tuple(sorted({name for row in values for name in row}))
     inputs = np.array([[row.get(name, 0.0) for name in names] for row in values])
-    targets = np.eye(CLASSES)[[time_class(leg.ticks) for leg in legs]]
+    targets = np.eye(CLASSES)[[time_class(leg.ticks) for leg in legs]]  # one-hot rows
+    # Zeros are a fair start, since the loss of a softmax regression is convex.
     weights = np.zeros((len(names), CLASSES))
     velocity = np.zeros_like(weights)
     for step in range(STEPS):

@@ -71,6 +71,7 @@ def demonstrations(
             raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
         think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts
         tasks: Sequence[Task] = env.get_wrapper_attr("tasks")[:limit]
+        # A lost task yields None instead of nothing, so that callers can count it.
         for task in tasks:
             episode = run_episode(env, ExpertAgent(), task=task.id, seed=seed)
             actions = [action for action, _ in episode.transcript if action is not None]

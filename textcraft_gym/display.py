@@ -193,7 +193,7 @@ def show_guidance(tasks: Iterable[Task]) -> None:
 
 def show_tree(book: RecipeBook, item: str) -> None:
     """Print the recipe tree of an item, down to base items; a repeated subtree is drawn once."""
-    drawn: set[str] = set()
+    drawn: set[str] = set()  # recipes can form cycles, such as ingot and block
 
     def grow(branch: Tree, item: str) -> None:
         drawn.add(item)

@@ -150,6 +150,7 @@ class RunSpec:
             UnknownName: For a split, a wrapper or an argument that does not exist.
         """
         split = {} if self.split is None else {"split": self.split}
+        # The user's arguments override the agent's.
         env = make(self.env, **{**getattr(agent, "env_args", {}), **self.env_args, **split})
         for wrapper in self.wrappers:
             env = make_wrapper(wrapper, env)
