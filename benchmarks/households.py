@@ -94,13 +94,8 @@ def real_rates(files: list[Path], walks: list[list[str]]) -> dict[str, float]:
     return rates
 
 
-def main() -> None:
-    """Print the table."""
-    tasks = [task.id for task in textcraft_gym.tasks("ALFWorld-v0", "valid_unseen")[:GAMES]]
-    made = tempfile.TemporaryDirectory()
-    folder = Path(made.name) / "valid_unseen"
-    installed = all(importlib.util.find_spec(name) for name in ("alfworld", "textworld"))
-    walks = [walk(Game(generate(task)), STEPS) for task in tasks]
+def native_rates(tasks: list[str], walks: list[list[str]]) -> dict[str, float]:
+    """Return the native engine's steps per second, bare and through ``gym.make``, and its resets per second."""
     total = GAMES * STEPS
     native: dict[str, float] = {}
     for name, admissible in (("with", True), ("without", False)):
@@ -115,25 +110,37 @@ def main() -> None:
         spent = sum(seconds(lambda t=t, c=c: play_env(env, t, c)) for t, c in zip(tasks, walks, strict=True))
         native[f"gym.make {age}"] = total / spent
     native["resets"] = 2000 / seconds(lambda: [env.reset(options={"task": tasks[n % GAMES]}) for n in range(2000)])
-    if installed:
-        files = []
-        for task in tasks:
-            game = Game(generate(task))
-            export_game(generate(task), task, folder, expert_plan(game, game.first) or [])
-            files.append(folder / task / "game.tw-pddl")
-        real = real_rates(files, walks)
-        load = min(sum(seconds(lambda f=f: Game(read_game(f))) for f in files) / GAMES for _ in range(5))
-        print(f"TextWorld: {real['with']:.1f} steps/s with admissible commands, {real['without']:.1f} without,")
-        print(
-            f"  load and reset {real['load']:.2f} s; native load {1000 * load:.2f} ms: {real['load'] / load:,.0f} times"
-        )
-    for name, rate in native.items():
-        against = real["without" if "without" in name else "with"] if installed and name != "resets" else None
-        print(f"  {name}: {rate:,.0f}/s" + (f", {rate / against:,.0f} times TextWorld" if against else ""))
-    if installed:
-        first, again = index_seconds(Path(made.name))
-        print(f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms")
-    made.cleanup()
+    return native
+
+
+def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> dict[str, float]:
+    """Return and print TextWorld's rates on the same games, which are exported to ``folder``."""
+    files = []
+    for task in tasks:
+        game = Game(generate(task))
+        export_game(generate(task), task, folder, expert_plan(game, game.first) or [])
+        files.append(folder / task / "game.tw-pddl")
+    real = real_rates(files, walks)
+    load = min(sum(seconds(lambda f=f: Game(read_game(f))) for f in files) / GAMES for _ in range(5))
+    print(f"TextWorld: {real['with']:.1f} steps/s with admissible commands, {real['without']:.1f} without,")
+    print(f"  load and reset {real['load']:.2f} s; native load {1000 * load:.2f} ms: {real['load'] / load:,.0f} times")
+    return real
+
+
+def main() -> None:
+    """Print the table."""
+    tasks = [task.id for task in textcraft_gym.tasks("ALFWorld-v0", "valid_unseen")[:GAMES]]
+    walks = [walk(Game(generate(task)), STEPS) for task in tasks]
+    installed = all(importlib.util.find_spec(name) for name in ("alfworld", "textworld"))
+    native = native_rates(tasks, walks)
+    with tempfile.TemporaryDirectory() as folder:
+        real = compared_rates(tasks, walks, Path(folder) / "valid_unseen") if installed else None
+        for name, rate in native.items():
+            against = real["without" if "without" in name else "with"] if real and name != "resets" else None
+            print(f"  {name}: {rate:,.0f}/s" + (f", {rate / against:,.0f} times TextWorld" if against else ""))
+        if installed:
+            first, again = index_seconds(Path(folder))
+            print(f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms")
     print(f"memory of {ENVS} environments of {ENV_GAMES} games: {memory():.0f} MB (target: below 100)")
 
 

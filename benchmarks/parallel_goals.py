@@ -32,7 +32,7 @@ APART = {
     "coal ore": ("coal", "torch"),
     "iron ore": ("bucket", "shears"),
 }
-"""Tasks by the resource that only they need, and that is at a place of its own."""
+"""Tasks by the resource that only they need, each at a separate place."""
 
 DRAWS = ("apart", "any")
 GOALS = (2, 3, 4)

@@ -1,4 +1,4 @@
-"""Steps and resets per second, measured alike in the benchmarks of several games."""
+"""Steps and resets per second, measured in the same way for several games."""
 
 from __future__ import annotations
 

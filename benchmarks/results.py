@@ -217,7 +217,7 @@ def report(study: Study, found: Results) -> str:
         success=table("success"),
         score=SCORE.format(table=table("score")) if study.scored else "",
         k_max=markdown_table(
-            ("tasks", *by_agent[2:]), [(name, *(f"{one[name].k_max:.2f}" for one in adapt)) for name in names]
+            ("tasks", *by_agent[2:]), [(name, *(f"{by_group[name].k_max:.2f}" for by_group in adapt)) for name in names]
         ),
         calls=table("calls"),
         groups=" / ".join(names),

@@ -5,7 +5,7 @@ The speed is that of a random policy on admissible commands, which always search
 second in the mode ``text_rich``, and 20,000 resets.
 
 ``--products 100000`` (minutes, 0.5 GB of disk) generates that many products, in the original's file format and text
-lengths, in a temporary folder. Each start is a process of its own: the first reads the files, the second the cache.
+lengths, in a temporary folder. Each start is a separate process: the first reads the files, the second the cache.
 """
 
 from __future__ import annotations

@@ -38,11 +38,11 @@ def main() -> None:
     """Print two lines per environment: without resets, and with a new task after each truncation."""
     for env_id in BUNDLED:
         actions = ACTIONS[env_id]
-        for limit, what in ((-1, "steps alone"), (SUITE[env_id].max_episode_steps, "with resets")):
+        for limit, workload in ((-1, "steps alone"), (SUITE[env_id].max_episode_steps, "with resets")):
             sync = steps_per_second(gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions)
             native = steps_per_second(TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions)
             rates = f"sync {sync:9,.0f}  in one call {native:9,.0f} steps/s"
-            print(f"{env_id:18} {what}  {rates}  {native / sync:.2f} times")
+            print(f"{env_id:18} {workload}  {rates}  {native / sync:.2f} times")
 
 
 if __name__ == "__main__":

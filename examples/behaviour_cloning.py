@@ -114,6 +114,7 @@ def clone(demonstrations: Demonstrations, epochs: int) -> Scorer:
             graph = {name: values[rows] for name, values in graphs.items()}
             scores, _ = scorer(graph)
             present = graph["commands"][:, :, -1] == 1
+            # Absent commands get probability 0, as a masked policy would give them.
             loss = cross_entropy(scores.masked_fill(~present, -torch.inf), commands[rows])
             optimizer.zero_grad()
             loss.backward()

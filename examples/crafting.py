@@ -70,7 +70,7 @@ def match_kind(name: Name, ingredient: Name) -> int | None:
     """Return how an item matches an ingredient: 0 by its full name, 1 by its kind, None if it does not."""
     if name == ingredient:
         return 0
-    return 1 if name[-len(ingredient) :] == ingredient else None
+    return 1 if name[-len(ingredient) :] == ingredient else None  # the kind is the end of the name
 
 
 class Reader:

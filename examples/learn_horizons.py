@@ -1,4 +1,4 @@
-"""Learns how long goals take in Minecraft's tech tree, for DEPS's selector ``learned``.
+"""Learns the durations of goals in Minecraft's tech tree, for DEPS's selector ``learned``.
 
 DEPS with the simulated model as planner and goals in random order plays generated tasks of several goals. For each goal
 that it reaches, its subgoal and the ticks that it took are logged; the horizon, a softmax regression over classes of
@@ -37,7 +37,7 @@ from textcraft_gym.evaluation.schedule import run_episodes
 ENV = "MineTechTree-v0"
 EPISODES, TESTS = 600, 100
 FIRST_SEED = 1_000_000
-"""Seeds from here on are for learning, those below it for playing."""
+"""Seeds from this one on are for learning, smaller ones for evaluation."""
 SPAN = 99
 
 STEPS, RATE, MOMENTUM, DECAY = 1500, 1.0, 0.9, 1e-5
@@ -53,14 +53,14 @@ class Leg(NamedTuple):
 
 
 class Logged(DEPSAgent):
-    """DEPS with goals in random order, and a log of what each took."""
+    """DEPS with goals in random order, and a log of their durations."""
 
     def __init__(self) -> None:
         super().__init__(MINETECHTREE, rounds=0, selector="random")
         self.log: list[Leg] = []
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Pursue a goal, and log how many ticks it took."""
+        """Pursue a goal, and log its ticks."""
         reason = yield from super().pursue(play, goal, scene)
         after = yield from self.controller.look(play)
         subgoal = self.controller.subgoal(goal, scene)
@@ -102,7 +102,8 @@ def fit(legs: Sequence[Leg]) -> Horizon:
     values = [features(leg.subgoal) for leg in legs]
     names = tuple(sorted({name for row in values for name in row}))
     inputs = np.array([[row.get(name, 0.0) for name in names] for row in values])
-    targets = np.eye(CLASSES)[[time_class(leg.ticks) for leg in legs]]
+    targets = np.eye(CLASSES)[[time_class(leg.ticks) for leg in legs]]  # one-hot rows
+    # Zeros are a fair start, since the loss of a softmax regression is convex.
     weights = np.zeros((len(names), CLASSES))
     velocity = np.zeros_like(weights)
     for step in range(STEPS):
@@ -134,7 +135,7 @@ def median_error(horizon: Horizon, legs: Iterable[Leg]) -> float:
 
 
 def main() -> None:
-    """Log, fit, write, and say how good it is on seeds that it was not fitted to."""
+    """Log, fit, write, and print the error on held-out seeds."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--out", type=Path, default=Path("horizons.json"))
     out = arguments.parse_args().out

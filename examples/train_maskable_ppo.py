@@ -120,6 +120,7 @@ class ScorerPolicy(MaskableMultiInputActorCriticPolicy):
         super().__init__(*arguments, net_arch=[], features_extractor_class=ScorerExtractor, **settings)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
+        # The scorer already ends in scores and a value, so the heads only select its columns.
         self._build_mlp_extractor()
         self.action_net = Columns(0, COMMANDS)
         self.value_net = Columns(COMMANDS, COMMANDS + 1)

@@ -58,8 +58,8 @@ TagsOption = Annotated[str, typer.Option("--tags", help="group: the published ga
 
 
 def main() -> None:
-    """Run the command; a mistake of the caller is one line on standard error and status 2."""
-    sys.path.append("")  # modules of MODULE:CLASS are looked for in the working folder, too
+    """Run the command; a mistake of the caller gives one line on standard error and status 2."""
+    sys.path.append("")  # so that MODULE:CLASS also finds modules in the working folder
     try:
         app()
     except (TextCraftGymError, ModelError, OSError, ValueError) as error:
@@ -79,7 +79,7 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Options of the command itself."""
+    """Options of ``textcraft-gym`` without a command."""
 
 
 options.__doc__ = textcraft_gym.__doc__
@@ -119,8 +119,8 @@ def sweep(
     names = [name for name in agents.split(",") if name]
     if not names:
         raise ValueError("expected one agent or more in --agents")
-    models = [*(model or []), *(f"simulated:span={one}" for one in _integers(span))] or ["simulated"]
-    bar_on = Console(stderr=True) if as_json else display.console  # JSON stands alone on standard output
+    models = [*(model or []), *(f"simulated:span={value}" for value in _integers(span))] or ["simulated"]
+    bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
     cells = list(grid(names, _integers(d_max), models))
     try:
         results = run_sweep(spec, cells, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
@@ -143,7 +143,8 @@ def report(
     out: Annotated[Path | None, typer.Option(help="Write one page with tables, plots and every episode.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the results of runs beside each other, or write a page about them."""
+    """Print the results of runs side by side, or write a page about them."""
+    # Runs go by their folders' names, or by their paths if two folders have the same name.
     names = [run.name for run in runs]
     folders = dict(zip(names if len(set(names)) == len(names) else map(str, runs), runs, strict=True))
     configs = {name: read_config(run) for name, run in folders.items()}
@@ -154,7 +155,7 @@ def report(
         return
     summaries = {label(name, configs[name], of_run): summarise_by_group(of_run) for name, of_run in records.items()}
     if as_json:
-        _print_json({run: {name: asdict(one) for name, one in groups.items()} for run, groups in summaries.items()})
+        _print_json({run: {name: asdict(group) for name, group in groups.items()} for run, groups in summaries.items()})
     else:
         display.show_runs(summaries)
 

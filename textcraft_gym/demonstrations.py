@@ -1,4 +1,4 @@
-"""Expert trajectories to learn from: dialogues in ShareGPT's form, with thoughts if wanted, as JSON lines."""
+"""Expert trajectories for training: dialogues in ShareGPT's format, optionally with thoughts, as JSON lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from textcraft_gym.wrappers.transcript_recorder import message
 Demonstration: TypeAlias = dict[str, Any]
 Turns: TypeAlias = list[dict[str, Any]]
 Thoughts: TypeAlias = Callable[[Any, Sequence[str]], list[str]]
-"""Returns for each action of a task's plan what to think before it; an empty text where there is nothing to say."""
+"""Returns the thought before each action of a task's plan; empty for no thought."""
 
 
 class Written(NamedTuple):
@@ -44,13 +44,13 @@ def demonstrations(
 
     A demonstration has ``item_id``, ``env``, ``split``, ``seed``, ``task``, ``task_hash`` (see ``task_hash``),
     ``conversations``, ``optimal_length`` and ``won``. The conversation begins with the observation of the reset; each
-    turn is ``{"from": "human" or "gpt", "value": ..., "loss": ...}``, and the loss is wanted of what ``gpt`` says: an
-    action, or a thought as ``ReActAgent`` reads it, ``think: ...``, answered by ``OK.`` and no step. The same
-    arguments give the same demonstrations on every machine.
+    turn is ``{"from": "human" or "gpt", "value": ..., "loss": ...}``, with a loss on the turns of ``gpt``: an action,
+    or a thought in the format of ``ReActAgent``, ``think: ...``, answered by ``OK.`` without a step. The same arguments
+    give the same demonstrations on every machine.
 
     Args:
         env_id: An id of the table.
-        split: The split, by default that which the environment plays.
+        split: The split; by default that of ``gym.make``.
         thoughts: Add thoughts before actions.
         seed: The seed of every reset.
         limit: Maximum number of tasks.
@@ -71,6 +71,7 @@ def demonstrations(
             raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
         think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts
         tasks: Sequence[Task] = env.get_wrapper_attr("tasks")[:limit]
+        # A lost task yields None instead of nothing, so that callers can count it.
         for task in tasks:
             episode = run_episode(env, ExpertAgent(), task=task.id, seed=seed)
             actions = [action for action, _ in episode.transcript if action is not None]
@@ -92,7 +93,7 @@ def demonstrations(
 
 
 def write_demonstrations(found: Iterator[Demonstration | None], file: str | Path) -> Written:
-    """Write demonstrations as JSON lines, the file whole or not at all.
+    """Write demonstrations as JSON lines; the file is written atomically.
 
     Raises:
         OSError: If it cannot be written.
@@ -106,7 +107,7 @@ def write_demonstrations(found: Iterator[Demonstration | None], file: str | Path
 def task_hash(env_id: str, task: Task) -> str:
     """Return a SHA-256 of the environment's id and the task's content: the same for the same task in every version.
 
-    Two splits share no task if they share no hash, whatever their tasks are called.
+    Splits without a common hash share no task, even if their task ids differ.
     """
     return hashlib.sha256(json.dumps([env_id, task.content]).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Tables, a recipe tree and a progress bar of the command line, drawn by Rich."""
+"""Tables, recipe trees and the progress bar of the command line, rendered with Rich."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from textcraft_gym.task import Task, describe_task
 
 console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160)
 LEFT_ALIGNED = ("group", "such as", "summary", "split", "game")
-"""Headings of columns of text; the first column is one, and all others hold numbers."""
+"""Headings of text columns; the first column is always text, and all others are numbers."""
 PROSE = ("summary", "such as")
 """Headings of columns that wrap."""
 MIN_PROSE_WIDTH = 20
 
 
 def show_runs(runs: Runs) -> None:
-    """Print success by group, and for runs with models their calls, tokens and claims of success."""
+    """Print success by group, and for runs with model calls their number, tokens and claims of success."""
     _show_by_group("Success by group", SUCCESS, success_rows(runs))
     if effort := effort_table(runs):
-        _show_by_group("Model calls an episode, and the agent's own claims", effort[0], effort[1:])
+        _show_by_group("Model calls per episode, and the agent's claims of success", effort[0], effort[1:])
 
 
 def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
@@ -76,7 +76,7 @@ def suite_rows() -> list[dict[str, Any]]:
 
 
 def agent_rows() -> list[dict[str, Any]]:
-    """Return a row for each agent: for each game ``plays``, or why it does not."""
+    """Return a row for each agent with, for each game, ``plays`` or the reason why not."""
     games = list(dict.fromkeys(map(game_profile, SUITE)))
     return [{"agent": agent} | {game: why_not(agent, game) or "plays" for game in games} for agent in AGENTS]
 
@@ -91,7 +91,7 @@ def show_agents(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def show_rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows that have the same keys, as a table."""
+    """Print rows with the same keys as a table."""
     table = _table(title, list(rows[0]))
     for row in rows:
         table.add_row(*("-" if cell is None else escape(str(cell)) for cell in row.values()))
@@ -109,7 +109,7 @@ def show_sweep(results: Results) -> None:
 
 
 def show_comparison(first: str, second: str, found: Comparison) -> None:
-    """Print how the second run differs from the first."""
+    """Print the differences of the second run from the first."""
     table = _table(f"{second} against {first}, task by task", ("", "tasks", "such as"))
     table.add_row("both won", str(found.both))
     table.add_row("neither won", str(found.neither))
@@ -128,7 +128,7 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
 
 
 def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> list[Record]:
-    """Run an evaluation under a progress bar that shows success, calls to models and their cost so far."""
+    """Run an evaluation with a progress bar that shows success, model calls and their cost so far."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -162,9 +162,9 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
 
 
 def show_tasks(tasks: Iterable[Task]) -> None:
-    """Print tasks with their group, unless it only repeats the depth, depth, and the length of a shortest solution.
+    """Print tasks with their depth and optimal length, and their group unless it only repeats the depth.
 
-    A game's tasks may have ``details`` besides, texts by heading.
+    A game's tasks may have further ``details``, texts by heading.
     """
     described = [(describe_task(task), getattr(task, "details", {})) for task in tasks]
     headings = list(dict.fromkeys(heading for _, details in described for heading in details))
@@ -192,8 +192,8 @@ def show_guidance(tasks: Iterable[Task]) -> None:
 
 
 def show_tree(book: RecipeBook, item: str) -> None:
-    """Print the recipe tree of an item, down to base items; what was drawn above is not drawn again."""
-    drawn: set[str] = set()
+    """Print the recipe tree of an item, down to base items; a repeated subtree is drawn once."""
+    drawn: set[str] = set()  # recipes can form cycles, such as ingot and block
 
     def grow(branch: Tree, item: str) -> None:
         drawn.add(item)
@@ -217,7 +217,7 @@ def show_tree(book: RecipeBook, item: str) -> None:
 
 
 def tree_rows(book: RecipeBook, item: str) -> list[dict[str, Any]]:
-    """Return the recipes of an item's tree, the item's own first: a row for each, with its ingredients."""
+    """Return a row for each recipe of an item's tree, with its ingredients; the item's own recipes come first."""
     pending, found = [item], dict[str, None]()
     while pending:
         current = pending.pop(0)
@@ -300,11 +300,11 @@ def _print(table: Table) -> None:
     """Print a table at its full width even where the terminal is narrower: an id that wraps cannot be copied."""
     natural = Measurement.get(console, console.options.update(width=10_000), table).maximum
     for column in table.columns:
-        if column.header in PROSE:  # only prose gives way to a narrow terminal
+        if column.header in PROSE:  # only prose may wrap
             widest = max((len(str(cell)) for cell in column.cells), default=0)
             natural -= max(0, widest - MIN_PROSE_WIDTH)
     width = console.width
-    console.width = max(width, natural)  # a width given to print() is no more than the console's
+    console.width = max(width, natural)  # print(width=...) cannot exceed the console's width
     console.print(table)
     console.width = width
 

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def takes_run_spec(without: Collection[str] = ()) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Give a command with a parameter ``spec`` the options of a run in its place.
+    """Replace a command's parameter ``spec`` by the options of a run.
 
     Args:
         without: Fields of ``RunSpec`` that get no option and keep their defaults.
@@ -25,7 +25,8 @@ def takes_run_spec(without: Collection[str] = ()) -> Callable[[Callable[..., Res
     options = [field for field in fields(RunSpec) if field.name not in without]
 
     def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
-        own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "spec"]
+        signature = inspect.signature(command, eval_str=True)
+        own = [parameter for parameter in signature.parameters.values() if parameter.name != "spec"]
         parameters = [*map(_parameter, options), *own]
 
         @wraps(command)
@@ -36,9 +37,9 @@ def takes_run_spec(without: Collection[str] = ()) -> Callable[[Callable[..., Res
         # Typer reads signature and annotations, and would follow __wrapped__ to those of the command.
         del run.__wrapped__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+            [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
         )
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate
@@ -49,14 +50,16 @@ def _parameter(field: Field[Any]) -> inspect.Parameter:
     names = [f"--{flag or field.name.replace('_', '-')}"]
     option = typer.Option(*names, help=field.metadata["help"])
     kind = _kind(field)
-    default = inspect.Parameter.empty if field.default is MISSING and not flag else None if flag else field.default
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    if flag:  # a repeatable option that is not given is None
+        default = None
     return inspect.Parameter(
         field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
     )
 
 
 def _kind(field: Field[Any]) -> Any:
-    """Return the type that a field has on the command line, where every object is named by a text."""
+    """Return the type of a field on the command line, where every object is given by name."""
     if field.metadata["flag"]:
         return list[str] | None
     if isinstance(field.default, bool):
@@ -69,7 +72,7 @@ def _kind(field: Field[Any]) -> Any:
 
 
 def _value(field: Field[Any], given: Any) -> Any:
-    """Return the value of a field for what was given on the command line."""
+    """Convert a command-line value to the value of a field."""
     if not field.metadata["flag"]:
         return given
     return key_values(given or []) if field.default_factory is dict else tuple(given or ())

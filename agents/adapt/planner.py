@@ -52,7 +52,7 @@ def follow(play: Play, plan: Plan | None, depth: int, attempt: Attempt) -> Gener
     for part in plan.parts:
         if isinstance(part, str):
             succeeded = yield from attempt(part)
-        else:
+        else:  # only groups become nodes here: an attempt at a step makes its own
             with play.sub(f"{part.logic} of {len(part.parts)} steps", part.logic, depth) as node:
                 succeeded = node.outcome = yield from follow(play, part, depth, attempt)
         if succeeded == (plan.logic == "any"):  # a success decides ``any``, a failure ``all``

@@ -55,10 +55,10 @@ def parse_plan(text: str) -> Plan | None:
     lines = iter(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     for line in lines:
         if found := _ORDER.match(line):
-            order = found[1] or found[2] or next(lines, "")
+            order = found[1] or found[2] or next(lines, "")  # the order may be on the line after its heading
             break
         if (step := _STEP.match(line)) and step[2].strip() and len(steps) < MAX_STEPS:
-            steps.setdefault(int(step[1]), step[2].strip()[:MAX_STEP_LENGTH])
+            steps.setdefault(int(step[1]), step[2].strip()[:MAX_STEP_LENGTH])  # of equal numbers, the first counts
     if not steps:
         return None
     ordered = _Order(order, steps).read() if order is not None else None

@@ -103,7 +103,7 @@ def parse_goals(text: str) -> list[Goal]:
 def _goal(line: str) -> Goal | None:
     first, *others = map(_call, _OR.split(_COMMENT.sub("", line)))
     found = tuple(other for other in others if other)
-    if first is None or len(found) < len(others):
+    if first is None or len(found) < len(others):  # one alternative that cannot be parsed makes the line a comment
         return None
     return replace(first, line=line, others=found)
 
@@ -124,6 +124,7 @@ def _call(line: str) -> Goal | None:
 
 
 def _arguments(written: str) -> list[Value]:
+    # Names of arguments are dropped, since models write them in many ways: obj={...}, obj: {...}.
     call = ast.parse(f"f({_NAMED.sub('', written)})", mode="eval").body
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):  # such as f()(...)
         raise ValueError("expected a single call")

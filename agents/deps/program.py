@@ -111,6 +111,7 @@ class Interpreter:
             yield from self._block(program.body, {})
             calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
             called = {function.id for function in calls if isinstance(function, ast.Name)}
+            # A copy, since running a function may define others.
             for name, function in list(self.functions.items()):  # models define plan() and forget to call it
                 if name not in called and not function.args.args:
                     yield from self._call_own(function, [])
@@ -277,8 +278,10 @@ class Interpreter:
     def _binary(self, operation: ast.operator, left: Value, right: Value) -> Value:
         if type(operation) not in _BINARY:
             raise ProgramError(f"{type(operation).__name__} is not allowed")
+        # A text or a list times a number would be a cheap way to use up memory.
         if isinstance(operation, ast.Mult) and not (type(left) is type(right) is int):
             raise ProgramError("only numbers can be multiplied")
+        # "%1000000d" % 1 would be another.
         if isinstance(operation, ast.Mod) and isinstance(left, str):
             raise ProgramError("only numbers can be divided")
         return _bounded(_apply(_BINARY[type(operation)], left, right))

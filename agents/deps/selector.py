@@ -142,6 +142,7 @@ def choose(
     alternatives = [(step, goal) for step, goals in can.items() for goal in goals]
     soonest: dict[int, tuple[float, Goal]] = {}
     for (step, goal), horizon in zip(alternatives, horizons([goal for _, goal in alternatives]), strict=True):
+        # A goal counts once, by its soonest alternative, however many it has.
         if step not in soonest or horizon < soonest[step][0]:
             soonest[step] = horizon, goal
     step = list(soonest)[sample_index([horizon for horizon, _ in soonest.values()], uniform)]
@@ -150,7 +151,7 @@ def choose(
 
 def sample_index(horizons: Sequence[float], uniform: float, tau: float = TAU) -> int:
     """Return an index, sampled from the softmax of ``-horizon / tau`` by a draw from [0, 1)."""
-    shortest = min(horizons)
+    shortest = min(horizons)  # subtracted, so that not all weights underflow to 0
     weights = [math.exp((shortest - horizon) / tau) for horizon in horizons]
     left = uniform * sum(weights)
     for index, weight in enumerate(weights):

@@ -156,7 +156,8 @@ class OpenAIModel:
             for name in ("prompt_tokens", "completion_tokens")
             if (count := getattr(answer.usage, name, None)) is not None
         }
-        if text != written:  # what the server says of its tokens is not about this text
+        # Log-probabilities and ids cannot be cut at a character.
+        if text != written:  # the server's tokens are then not those of this text
             return Completion(text, usage, self._cost(usage))
         return Completion(text, usage, self._cost(usage), _logprobs(choice), _token_ids(choice))
 

@@ -54,7 +54,7 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
     try:
         options = key_values(fields)
         identity = _identity(kind, name, options)
-        if replay_only and kind == "openai":  # neither the package nor a key is needed
+        if replay_only and kind == "openai":  # a replay needs neither the package nor a key
             return Cassette(cassette or "", name=identity)
         model = _make(kind, name, options)
     except (TypeError, ValueError) as error:

@@ -128,6 +128,7 @@ class Mind(ABC):
 
     def goals(self) -> str:
         """Return the fullest plan that can be kept in mind, as goals; after a failure the failed goal comes first."""
+        # The failed goal is planned alone, so that the whole span is available for its parts.
         first = [self.failed] if self.failed else self.wants
         steps = self._full_plan(first)
         if isinstance(steps, str):

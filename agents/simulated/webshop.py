@@ -181,6 +181,7 @@ class Mind:
             return "click[features]"
         if not sure and self._share(text) < ENOUGH and len(self.texts) < LOOKS:
             return self.complaint() or "click[< prev]"
+        # Buy only after every option that the instruction names is chosen.
         for values in item.options.values():
             value = chosen(values, self.wanted)
             if value and value not in self.clicked:

@@ -82,7 +82,7 @@ def test_calls_by_group__stacks_mean_calls_by_role():
     assert numbers(executor, "x", "width") == [64, 249]  # 332 units of width are 4 calls
     assert numbers(planner, "x", "width") == [64 + 249, 83]
     assert numbers(found["a, depth 3: 2.0 calls of the planner"], "x", "width") == [64, 166]
-    assert {"executor", "planner", "mean calls an episode", "4.0", "depth 2", "all"} <= set(words(svg))
+    assert {"executor", "planner", "mean calls per episode", "4.0", "depth 2", "all"} <= set(words(svg))
 
 
 def test_k_max_by_group__shares_out_the_episodes_that_did_not_break():
@@ -127,7 +127,7 @@ def test_plots__are_images_with_a_title_and_labelled_axes():
         assert title
         assert (image.attrib["role"], image.attrib["aria-label"]) == ("img", title)
         assert title in words(svg)
-        assert {"episodes won (%)", "mean calls an episode", "share of episodes (%)"} & set(words(svg))
+        assert {"episodes won (%)", "mean calls per episode", "share of episodes (%)"} & set(words(svg))
 
 
 def test_plots__mark_runs_of_a_simulated_model():

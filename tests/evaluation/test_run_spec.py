@@ -79,8 +79,8 @@ def test_wrappers__stand_around_the_world(tmp_path: Path):
         evaluate(replace(REACT, wrappers=("no_such:Wrapper",)), tmp_path / "none")
     with pytest.raises(ValueError, match=r"TextHistory: .*length"):
         evaluate(replace(REACT, wrappers=("TextHistory,length=2",)), tmp_path / "none")
+    masked = replace(REACT, wrappers=("ActionMasking,n=3",), env_args={"admissible": True})
     with pytest.raises(ValueError, match="expected an environment of text, but ActionMasking has a space of Discrete"):
-        masked = replace(REACT, wrappers=("ActionMasking,n=3",), env_args={"admissible": True})
         evaluate(masked, tmp_path / "none")
     assert not (tmp_path / "none").exists()
 

@@ -71,6 +71,7 @@ def mcnemar_p_value(gained: int, lost: int) -> float:
     """
     flipped = gained + lost
     tail = sum(math.comb(flipped, k) for k in range(min(gained, lost) + 1))
+    # Twice the smaller tail exceeds 1 when gains equal losses, since the middle is in both tails.
     return min(1.0, 2 * tail / (1 << flipped))
 
 

@@ -269,7 +269,7 @@ class EpisodeRunner:
         self.play.node.steps += 1
         self._note_depth(self.play.node)
         self.returns[-1] += step.reward
-        self.episode.reward = max(self.returns)
+        self.episode.reward = max(self.returns)  # of all trials, so that a later, worse one loses nothing
         self._note_win(info)
         self.out_of_budget = self.episode.steps >= self.max_steps
         ends = {"terminated": terminated, "truncated": truncated, "max_steps": self.out_of_budget}
@@ -304,7 +304,7 @@ class EpisodeRunner:
         calls, node = self.episode.calls, self.play.node
         calls[request.role] = calls.get(request.role, 0) + request.n
         node.calls += request.n
-        if request.role == "executor":
+        if request.role == "executor":  # planning alone does not deepen k_max
             self._note_depth(node)
         call = ModelCall(model, [self._sample(request, index) for index in range(request.n)])
         yield call

@@ -76,6 +76,7 @@ def wilson_interval(successes: int, trials: int, z: float = Z_95) -> tuple[float
     scale = 1 + z * z / trials
     centre = (rate + z * z / (2 * trials)) / scale
     half = z / scale * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    # Rounding can put the bounds slightly outside of 0 to 1.
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
@@ -116,6 +117,7 @@ def summarise_by_group(records: Iterable[Mapping[str, Any]]) -> dict[str, Summar
 
 def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
     """Return the groups of all runs without ``all``, by depth and then by name."""
+    # The depth puts "depth 10" after "depth 9"; groups without depths are sorted by name.
     depths = {name: summary.depth or 0.0 for by_group in runs for name, summary in by_group.items() if name != ALL}
     return sorted(depths, key=lambda name: (depths[name], name))
 

@@ -140,7 +140,7 @@ def calls_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
         return Bar(name, parts, f"{sum(summary.calls.values()):.1f}")
 
     panels = [Panel(run, [bar(run, *item) for item in by_group.items()]) for run, by_group in runs.items()]
-    return _stacked("Calls to models by group", "mean calls an episode", panels, colours, simulated)
+    return _stacked("Calls to models by group", "mean calls per episode", panels, colours, simulated)
 
 
 def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: Collection[str] = ()) -> Markup:
@@ -151,6 +151,7 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: C
         simulated: The runs that are marked as a simulated model's.
     """
     played = {run: [record for record in records if not record.get("error")] for run, records in runs.items()}
+    # Levels beyond the last colour share it: deeper decompositions are rare.
     levels = sorted({record["k_max"] for records in played.values() for record in records})
     colours = {level: GROWING[min(level, len(GROWING) - 1)] for level in levels}
 
@@ -205,6 +206,7 @@ def _stacked(
     bars = [bar for panel in panels for bar in panel.bars]
     longest = max((sum(part.length for part in bar.parts) for bar in bars), default=0.0)
     axis = Axis(_left(bar.name for bar in bars), _ticks(100.0 if unit == SHARE else longest))
+    # Shares fill the axis to 100 even if every bar is shorter, so that plots of different runs can be compared.
     drawn, y = _legend(legend, TITLE)
     for panel in panels:
         drawn.append(_name(panel.run, 0, y + 18, simulated))
@@ -271,6 +273,7 @@ def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str)
 
 def _ticks(longest: float, most: int = 6) -> list[float]:
     """Return evenly spaced round numbers from 0 to at least ``longest``, in at most ``most`` steps."""
+    # Tick distances are 1, 2 or 5 times a power of ten.
     step = next(
         digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5) if digit * 10.0**power * most >= longest
     )

@@ -137,6 +137,7 @@ def read_records(folder: str | Path) -> list[Record]:
         return []
     records: dict[str, Record] = {}
     written = file.read_bytes()
+    # Up to the last line break: what follows it is the incomplete line of a killed run.
     for line_number, line in enumerate(written[: written.rfind(b"\n") + 1].splitlines(), 1):
         try:
             record = _in_current_schema(json.loads(line))

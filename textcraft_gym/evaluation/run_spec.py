@@ -153,7 +153,7 @@ class RunSpec:
         env = make_for(agent, self.env, **self.env_args, **split)
         for wrapper in self.wrappers:
             env = make_wrapper(wrapper, env)
-            check_is_text(env, wrapper)
+            check_is_text(env, wrapper.partition(",")[0])
         return env
 
     def make_models(self) -> dict[str, Model]:

@@ -62,6 +62,7 @@ def evaluate(
     folder = RunFolder(out)
     folder.check(identity)
     with ExitStack() as stack:
+        # An existing folder is locked before it is read; a new one is only made once the workers are.
         if folder.path.is_dir():
             stack.enter_context(folder.locked())
         done = {record["task"]: record for record in read_records(out) if not record.get("error")}
@@ -76,6 +77,7 @@ def evaluate(
             for record, line in stack.enter_context(closing(_played_records(play, missing))):
                 folder.append(line)
                 on_episode(record)
+        # Read back, since the folder adds what earlier attempts at a task have cost.
         written = {record["task"]: record for record in read_records(out)}
         records = [written[task] for task in planned]
         folder.finish(records)
@@ -93,10 +95,12 @@ def _plan(spec: RunSpec) -> tuple[RunSpec, dict[str, Planned], dict[str, Any]]:
             **spec.described(),
             "max_steps": budget,
             "env_sha256": env.get_wrapper_attr("fingerprint") if env.has_wrapper_attr("fingerprint") else None,
+            # With the same name and limit, a split may still have other tasks in another version.
             "tasks_sha256": _sha256("\n".join(planned)),
             "prompts_sha256": prompts.sha256,
             "version": version("textcraft-gym"),
         }
+    # Through JSON, so that it equals the identity that is read from config.json: a tuple becomes a list.
     return replace(spec, max_steps=budget), planned, json.loads(json.dumps(identity, default=repr))
 
 

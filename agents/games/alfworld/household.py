@@ -183,6 +183,7 @@ def kind(name: str) -> str:
 
 def likely(thing: str, places: Iterable[str]) -> list[str]:
     """Return places in the order in which to search them for a kind of thing, the unusual ones last."""
+    # sorted() is stable: places of a kind stay in the order of the first observation.
     usual = {place: rank for rank, place in enumerate(USUAL_PLACES.get(thing, ()))}
     return sorted(places, key=lambda place: usual.get(kind(place), len(usual)))
 
@@ -264,7 +265,7 @@ class Household:
 
     def next(self, task: HouseholdTask, order: Order) -> Next | None:
         """Return the next command; None where nothing is left to try."""
-        if self.held and kind(self.held) != task.thing:
+        if self.held and kind(self.held) != task.thing:  # the hand must be free to take anything
             return self._put(self.places)
         if not self.held:
             return self._fetch(task, order)

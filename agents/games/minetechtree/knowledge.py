@@ -189,6 +189,7 @@ def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:
 
 def burnt(fuel: str, count: int) -> int:
     """Return the number of pieces of a fuel that smelt ``count`` items."""
+    # has() also finds oak planks under planks; an unknown fuel is taken to smelt one item a piece.
     tenths = next((tenths for name, tenths in FUELS.items() if has({fuel: 1}, name)), 10)
     return ceil_div(10 * count, tenths)
 

@@ -71,7 +71,7 @@ class Match:
         named = ASIN.findall(shortlist) if shortlist.startswith(SHORTLISTED) else []
         for asin in named or [listing.asin for listing in read_listings(last_page(play))]:
             page = (yield from play.act(f"click[{asin.lower()}]")).observation
-            if read_item(page) is None:
+            if read_item(page) is None:  # a product of an earlier page, which the current page does not list
                 continue
             for part in ("description", "features"):
                 more = (yield from play.act(f"click[{part}]")).observation

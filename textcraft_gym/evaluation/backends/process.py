@@ -154,6 +154,7 @@ class _Pool:
             raise _startup_error(worker)
         exitcode = worker.end()
         self.workers[self.workers.index(worker)] = _WorkerProcess(self.pickled_spec)
+        # Only the job it was playing can have killed it; the next one in its queue is innocent.
         current, *rest = worker.given
         current.deaths += 1
         again.extend(rest)
