@@ -480,7 +480,7 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(tmp_path: Path):
     told, _ = started.communicate(timeout=30)
     before = len(read_records(tmp_path / "run"))
     assert started.returncode == 130
-    assert f"Stopped. {before} episodes are in run; the same command goes on from there." in told
+    assert f"Stopped. {before} episodes are in run; the same command continues from there." in told
     assert 3 <= before < 40
     subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
     assert len(read_records(tmp_path / "run")) == 40

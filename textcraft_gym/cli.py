@@ -89,14 +89,14 @@ options.__doc__ = textcraft_gym.__doc__
 @takes_run_spec()
 def evaluate(
     spec: RunSpec,
-    out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it goes on.")],
+    out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it is continued.")],
     table: Annotated[bool, typer.Option(help="Print the tables at the end.")] = True,
 ) -> None:
     """Let an agent play every task of a split, and print its success by group of tasks."""
     try:
         records = display.evaluate_with_progress(spec, out)
     except KeyboardInterrupt:
-        print(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command goes on from there.")
+        print(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command continues from there.")
         raise typer.Exit(130) from None
     if table:
         display.show_runs({label(out.name, read_config(out), records): summarise_by_group(records)})
@@ -109,7 +109,7 @@ def evaluate(
 def sweep(
     spec: RunSpec,
     agents: Annotated[str, typer.Option(help="Names of agents, with commas.")],
-    out: Annotated[Path, typer.Option(help="The folder of the runs; an unfinished sweep in it goes on.")],
+    out: Annotated[Path, typer.Option(help="The folder of the runs; an unfinished sweep in it is continued.")],
     d_max: Annotated[str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")] = "",
     span: Annotated[str, typer.Option(help="Spans of the simulated model, as 2-8 or 3,5.")] = "",
     model: Annotated[list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated.")] = None,
@@ -125,7 +125,7 @@ def sweep(
     try:
         results = run_sweep(spec, cells, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
     except KeyboardInterrupt:
-        print("Stopped. The same command goes on from there.")
+        print("Stopped. The same command continues from there.")
         raise typer.Exit(130) from None
     if as_json:
         rows = [(cell, group, summary) for cell, groups in results.items() for group, summary in groups.items()]
