@@ -116,12 +116,9 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Evaluate a grid of agents, depths and models, and print one table."""
-    names = [name for name in agents.split(",") if name]
-    if not names:
-        raise ValueError("expected one agent or more in --agents")
     models = [*(model or []), *(f"simulated:span={value}" for value in _integers(span))] or ["simulated"]
     bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
-    cells = list(grid(names, _integers(d_max), models))
+    cells = list(grid(_names(agents), _integers(d_max), models))
     try:
         results = run_sweep(spec, cells, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
     except KeyboardInterrupt:
@@ -347,6 +344,14 @@ def _print_address(address: str) -> None:
 
 def _print_json(value: list[Any] | Mapping[str, Any]) -> None:
     print(json.dumps(value, indent=2))
+
+
+def _names(text: str) -> list[str]:
+    """Read ``react,adapt`` as names, one at least."""
+    names = [name for name in text.split(",") if name]
+    if not names:
+        raise ValueError(f"expected one agent or more, got {text!r}")
+    return names
 
 
 def _integers(text: str) -> list[int]:

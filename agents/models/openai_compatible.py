@@ -78,22 +78,11 @@ class OpenAIModel:
     ) -> None:
         if endpoint not in ("chat", "completion"):
             raise ValueError(f"expected the endpoint chat or completion, got {endpoint!r}")
-        if base_url is not None and not str(base_url).startswith(("http://", "https://")):
-            raise ValueError(f"expected base_url to begin with http:// or https://, got {base_url!r}")
-        if type(timeout) not in (int, float) or not timeout > 0:
-            raise ValueError(f"expected timeout to be a number of seconds above 0, got {timeout!r}")
-        at_least("max_retries", max_retries, 0)
-        for option, value in (("dialogue", dialogue), ("logprobs", logprobs)):
-            if type(value) is not bool:
-                raise ValueError(f"expected {option} to be true or false, got {value!r}")
-        for option, mapping in (("rename", rename), ("extra", extra)):
-            if not isinstance(mapping, Mapping | None):
-                raise ValueError(f'expected {option} to be an object such as {{"name": "value"}}, got {mapping!r}')
-        if isinstance(omit, str) or not isinstance(omit, Collection):
-            raise ValueError(f"expected omit to be a list of names, got {omit!r}")
-        unknown = [parameter for parameter in (*omit, *(rename or {})) if parameter not in PARAMETERS]
-        if unknown:
-            raise ValueError(f"expected omit and rename to name some of {', '.join(PARAMETERS)}, got {unknown[0]!r}")
+        _check_connection(base_url, timeout, max_retries)
+        for option, flag in (("dialogue", dialogue), ("logprobs", logprobs)):
+            if type(flag) is not bool:
+                raise ValueError(f"expected {option} to be true or false, got {flag!r}")
+        _check_parameters(omit, rename, extra)
         self.name = name
         self.endpoint = endpoint
         self.price = price
@@ -189,3 +178,24 @@ def _cut(text: str, stop: tuple[str, ...]) -> str:
     for end in stop:
         text = text.split(end, 1)[0]
     return text
+
+
+def _check_connection(base_url: str | None, timeout: float, max_retries: int) -> None:
+    """Refuse here what would fail at every call."""
+    if base_url is not None and not str(base_url).startswith(("http://", "https://")):
+        raise ValueError(f"expected base_url to begin with http:// or https://, got {base_url!r}")
+    if type(timeout) not in (int, float) or not timeout > 0:
+        raise ValueError(f"expected timeout to be a number of seconds above 0, got {timeout!r}")
+    at_least("max_retries", max_retries, 0)
+
+
+def _check_parameters(omit: Collection[str], rename: Mapping[str, str] | None, extra: Mapping[str, Any] | None) -> None:
+    """Make sure that parameters are left out, renamed and added by name."""
+    for option, mapping in (("rename", rename), ("extra", extra)):
+        if not isinstance(mapping, Mapping | None):
+            raise ValueError(f'expected {option} to be an object such as {{"name": "value"}}, got {mapping!r}')
+    if isinstance(omit, str) or not isinstance(omit, Collection):
+        raise ValueError(f"expected omit to be a list of names, got {omit!r}")
+    unknown = [parameter for parameter in (*omit, *(rename or {})) if parameter not in PARAMETERS]
+    if unknown:
+        raise ValueError(f"expected omit and rename to name some of {', '.join(PARAMETERS)}, got {unknown[0]!r}")
