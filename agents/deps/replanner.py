@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,7 +38,7 @@ class Progress:
         return bool(self.goals) and self.failed is None
 
 
-class Replanner(GoalPlanner):
+class Replanner(GoalPlanner, ABC):
     """Writes whole plans and replans after a failure; a subclass words the request in ``replan``.
 
     Args:
@@ -77,11 +78,11 @@ class Replanner(GoalPlanner):
             yield from self.replan(play, dialogue, task, progress)
             replans += 1
 
+    @abstractmethod
     def replan(
         self, play: Play, dialogue: list[Message], task: str, progress: Progress
     ) -> Generator[Request, Any, None]:
         """Append the outcome and the request for a new plan to the dialogue."""
-        raise NotImplementedError
 
     def execute(self, play: Play, plan: str, rng: random.Random) -> Generator[Request, Any, Progress]:
         """Pursue the goals of a plan, in the selector's order, up to the first that fails."""
