@@ -83,26 +83,26 @@ def _show_answer(console: Console, env: gym.Env[str, str], action: str, answer: 
 
 
 def _remember(env: gym.Env[str, str], earlier: list[Moment], info: dict[str, Any]) -> None:
-    """Save the state for ``undo``, if the environment supports snapshots."""
-    if _takes_snapshots(env):
-        earlier.append(Moment(env.get_wrapper_attr("snapshot")(), info))
+    """Save the state for ``undo``, if the environment takes snapshots."""
+    snapshot = _snapshot(env)
+    if snapshot is not None:
+        earlier.append(Moment(snapshot, info))
 
 
-def _takes_snapshots(env: gym.Env[str, str]) -> bool:
-    """Return whether the environment can go back to an earlier state in this episode."""
+def _snapshot(env: gym.Env[str, str]) -> Any:
+    """Return a snapshot of the environment, None if it takes none."""
     if not env.has_wrapper_attr("snapshot"):
-        return False
+        return None
     try:
-        env.get_wrapper_attr("snapshot")()
+        return env.get_wrapper_attr("snapshot")()
     except TextCraftGymError:  # it has the method but refuses, made as it is
-        return False
-    return True
+        return None
 
 
 def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> dict[str, Any] | None:
     """Restore the state before the last action and return its info; None if none was saved."""
     if not earlier:
-        why = "There is nothing to take back" if _takes_snapshots(env) else "This environment takes no snapshots"
+        why = "This environment takes no snapshots" if _snapshot(env) is None else "There is nothing to take back"
         console.print(f"[yellow]{why}.[/]")
         return None
     snapshot, info = earlier.pop()

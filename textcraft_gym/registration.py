@@ -79,11 +79,9 @@ def make(env_id: str, **arguments: Any) -> gym.Env[str, str]:
         ValueError: For an environment whose observations or actions are not text.
     """
     spec = find_spec(env_id)
-    known = parameters(spec)
-    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
-        for argument in arguments:
-            if argument not in known:
-                raise UnknownName(f"argument of {env_id}", argument, list(known))
+    for argument in arguments:
+        if not _takes(spec, argument):
+            raise UnknownName(f"argument of {env_id}", argument, list(parameters(spec)))
     try:
         env: gym.Env[str, str] = gym.make(spec.id, max_episode_steps=-1, **arguments)
     except (TextCraftGymError, ValueError, OSError):
@@ -102,9 +100,9 @@ def make_for(agent: object, env_id: str, **arguments: Any) -> gym.Env[str, str]:
         ValueError: As in ``make``, and if the environment does not take an argument that the agent needs.
     """
     needed: Mapping[str, Any] = getattr(agent, "env_args", {})
-    known = parameters(find_spec(env_id))
+    spec = find_spec(env_id)
     for argument, value in needed.items():
-        if argument not in known and not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        if not _takes(spec, argument):
             name = type(agent).__name__
             raise ValueError(f"{name} needs an environment made with {argument}={value}, which {env_id} does not take")
     return make(env_id, **{**needed, **arguments})
@@ -150,6 +148,11 @@ def summary(env_id: str) -> str:
         UnknownName: For an id that is not registered.
     """
     return (inspect.getdoc(_creator(find_spec(env_id))) or "").partition("\n")[0]
+
+
+def _takes(spec: EnvSpec, argument: str) -> bool:
+    known = parameters(spec)
+    return argument in known or any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
 
 
 def _creator(spec: EnvSpec) -> Callable[..., Any]:
