@@ -113,12 +113,13 @@ def sweep(
     d_max: Annotated[str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")] = "",
     span: Annotated[str, typer.Option(help="Spans of the simulated model, as 2-8 or 3,5.")] = "",
     model: Annotated[list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated.")] = None,
+    seeds: Annotated[str, typer.Option(help="Seeds, as 0-4 or 1,3, in place of --seed: a run for each.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Evaluate a grid of agents, depths and models, and print one table."""
+    """Evaluate a grid of agents, depths, models and seeds, and print one table."""
     models = [*(model or []), *(f"simulated:span={value}" for value in _integers(span))] or ["simulated"]
     bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
-    cells = list(grid(_names(agents), _integers(d_max), models))
+    cells = list(grid(_names(agents), _integers(d_max), models, _integers(seeds)))
     try:
         results = run_sweep(spec, cells, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
     except KeyboardInterrupt:

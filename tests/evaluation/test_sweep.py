@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 
@@ -91,3 +92,18 @@ def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
     assert "secret" not in "".join(written)
     with pytest.raises(ValueError, match="d_max"):
         sweep(BASE, [Cell("adapt", 0, "simulated")], tmp_path)
+
+
+def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path: Path):
+    cells = list(grid(["random"], [], ["simulated"], [0, 1, 2]))
+    assert [cell.name for cell in cells] == [f"random_simulated_seed{seed}" for seed in range(3)]
+    found = sweep(replace(BASE, limit=20), cells, tmp_path)
+    assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
+    rates = [by_group["all"].rate for by_group in found.values()]
+    assert len(set(rates)) > 1  # so that the spread below is none by accident
+    headings, row = table(found)
+    named = dict(zip(headings, row, strict=True))
+    assert (named["runs"], named["n"]) == ("3", "60")
+    assert named["won %"] == f"{100 * fmean(rates):.1f}"
+    assert named["± runs"] == f"{100 * stdev(rates):.1f}"
+    assert [row["seed"] for row in tidy(found) if row["group"] == "all"] == ["0", "1", "2"]

@@ -65,7 +65,7 @@ class Summary:
         return self.rightly_claimed / self.won if self.won else None
 
 
-def wilson_interval(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
+def wilson_interval(successes: float, trials: float, z: float = Z_95) -> tuple[float, float]:
     """Return the Wilson score interval of a proportion; (0, 1) without trials.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22, 1927.

@@ -1,4 +1,4 @@
-"""A grid of runs, of agents by depths and models, with one table of results."""
+"""A grid of runs, of agents by depths, models and seeds, with one table of results."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import TypeAlias
 
 from textcraft_gym.agents.models.spec import without_key
@@ -18,6 +19,7 @@ from textcraft_gym.evaluation.report import Rows, markdown_table, number
 from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.evaluation.spread import spread
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,20 @@ class Cell:
         agent: The agent's name.
         d_max: Its depth of decomposition or number of trials; None for an agent that has neither.
         model: Its model.
+        seed: Seed of the run; None for the seed that all cells share.
     """
 
     agent: str
     d_max: int | None
     model: str
+    seed: int | None = None
 
     @property
     def name(self) -> str:
         """The folder of the run."""
         parts = [self.agent, *([] if self.d_max is None else [f"d{self.d_max}"]), without_key(self.model)]
+        if self.seed is not None:
+            parts.append(f"seed{self.seed}")
         return "_".join(re.sub(r"[^\w.=]", "-", part) for part in parts)
 
 
@@ -45,12 +51,15 @@ Results: TypeAlias = dict[Cell, dict[str, Summary]]
 """The summaries of each cell, by group."""
 
 
-def grid(agents: Sequence[str], d_max: Sequence[int], models: Sequence[str]) -> Iterator[Cell]:
-    """Yield every combination; an agent without ``d_max`` has one cell per model."""
+def grid(
+    agents: Sequence[str], d_max: Sequence[int], models: Sequence[str], seeds: Sequence[int] = ()
+) -> Iterator[Cell]:
+    """Yield every combination; an agent without ``d_max`` has one cell per model and seed."""
     for agent in agents:
         for depth in d_max if takes(agent, "d_max") and d_max else (None,):
             for model in models:
-                yield Cell(agent, depth, model)
+                for seed in seeds or (None,):
+                    yield Cell(agent, depth, model, seed)
 
 
 def sweep(
@@ -65,8 +74,8 @@ def sweep(
     A sweep that is started again resumes.
 
     Args:
-        base: The options that all cells share; a cell replaces agent, model and ``d_max``. Arguments go to the agents
-            that take them.
+        base: The options that all cells share; a cell replaces agent, model, ``d_max`` and, if it has one, the seed.
+            Arguments go to the agents that take them.
         cells: The runs.
         out: The folder.
         run: Plays one run: ``evaluate``, or a function that wraps it.
@@ -78,7 +87,8 @@ def sweep(
     for cell in cells:
         shared = {name: value for name, value in base.agent_args.items() if takes(cell.agent, name)}
         args = {**shared, **({} if cell.d_max is None else {"d_max": cell.d_max})}
-        spec = replace(base, agent=cell.agent, agent_args=args, model=cell.model)
+        seed = base.seed if cell.seed is None else cell.seed
+        spec = replace(base, agent=cell.agent, agent_args=args, model=cell.model, seed=seed)
         results[cell] = summarise_by_group(run(spec, Path(out) / cell.name))
     headings, *rows = table(results)
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
@@ -87,28 +97,47 @@ def sweep(
 
 
 def table(results: Results) -> Rows:
-    """Return headings and a row per cell, for human readers: values by group share one field (see ``legend``)."""
+    """Return headings and a row per cell, for human readers: values by group share one field (see ``legend``).
+
+    Cells that differ only in their seed share a row, with means over the runs and the spread of success between them.
+    """
     names = _groups(results)
-    headings = ("agent", "d_max", "model", "n", "won %", "95% interval", "won % by group", "k_max by group")
-    rows: Rows = [(*headings, "calls", "errors")]
-    for cell, by_group in results.items():
-        whole = by_group[ALL]
-        summaries = [by_group[name] for name in names if name in by_group]
+    headings = ("agent", "d_max", "model", "runs", "n", "won %", "± runs", "95% interval", "won % by group")
+    rows: Rows = [(*headings, "k_max by group", "calls", "errors")]
+    for cell, runs in _by_seed(results).items():
+        whole = [by_group[ALL] for by_group in runs]
+        success = spread(whole)
+        of_groups = [[by_group[name] for by_group in runs if name in by_group] for name in names]
         rows.append(
             (
                 cell.agent,
                 "-" if cell.d_max is None else str(cell.d_max),
                 without_key(cell.model),
-                str(whole.episodes),
-                number(whole.rate, 100),
-                f"{100 * whole.low:.1f}-{100 * whole.high:.1f}",
-                "/".join(number(summary.rate, 100, 0) for summary in summaries),
-                "/".join(number(summary.k_max) for summary in summaries),
-                f"{sum(whole.calls.values()):.1f}",
-                str(whole.errors),
+                str(len(runs)),
+                str(sum(summary.episodes for summary in whole)),
+                number(success.rate, 100),
+                number(success.between_runs, 100),
+                f"{100 * success.low:.1f}-{100 * success.high:.1f}",
+                "/".join(number(spread(summaries).rate, 100, 0) for summaries in of_groups if summaries),
+                "/".join(number(_mean_k_max(summaries)) for summaries in of_groups if summaries),
+                f"{fmean(sum(summary.calls.values()) for summary in whole):.1f}",
+                str(sum(summary.errors for summary in whole)),
             )
         )
     return rows
+
+
+def _by_seed(results: Results) -> dict[Cell, list[dict[str, Summary]]]:
+    """Return the runs of each cell with the seed left out."""
+    by_cell: dict[Cell, list[dict[str, Summary]]] = {}
+    for cell, by_group in results.items():
+        by_cell.setdefault(replace(cell, seed=None), []).append(by_group)
+    return by_cell
+
+
+def _mean_k_max(summaries: Sequence[Summary]) -> float | None:
+    known = [summary.k_max for summary in summaries if summary.k_max is not None]
+    return fmean(known) if known else None
 
 
 def legend(results: Results) -> str:
@@ -124,7 +153,9 @@ def tidy(results: Results) -> list[dict[str, str]]:
             values = {**asdict(summary), "calls": sum(summary.calls.values())}
             values |= {"precision": summary.precision, "recall": summary.recall}
             d_max = "" if cell.d_max is None else str(cell.d_max)
-            about = {"agent": cell.agent, "d_max": d_max, "model": without_key(cell.model), "group": group}
+            seed = "" if cell.seed is None else str(cell.seed)
+            about = {"agent": cell.agent, "d_max": d_max, "model": without_key(cell.model), "seed": seed}
+            about["group"] = group
             rows.append(about | {name: "" if value is None else f"{value:.6g}" for name, value in values.items()})
     return rows
 
