@@ -6,17 +6,20 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.recipes.recipe import RecipeError
 
 Splits: TypeAlias = dict[str, tuple[str, ...]]
 """Task ids by the name of their split."""
 
 MIN_TASK_DEPTH = 2
-PAPER_TEST_DEPTH_2 = 77
+PAPER_GOALS = BUNDLED / "paper_goals.jsonl"
+"""A file of splits: its ``test`` has the 77 goals of depth 2 that the authors of the ADaPT paper played."""
 
 
 def task_items(book: RecipeBook) -> tuple[str, ...]:
@@ -25,13 +28,16 @@ def task_items(book: RecipeBook) -> tuple[str, ...]:
 
 
 def paper_splits(book: RecipeBook) -> Splits:
-    """Return the split sizes of the ADaPT paper: test holds all of depth 3 and more and 77 of depth 2, dev the rest.
+    """Return the splits of the ADaPT paper: test holds all of depth 3 and more and 77 of depth 2, dev the rest.
 
-    The authors' 77 depended on the order of files on their disk; these are the first by a hash of the item id.
+    With the recipes of Minecraft 1.16.5 the 77 are the goals that the authors played. In another book, goals of theirs
+    that are not of depth 2 there are replaced by the first others by a hash of the item id.
     """
+    played = _paper_goals()
     tasks = task_items(book)
-    shallow = sorted((item for item in tasks if book.depths[item] == MIN_TASK_DEPTH), key=_stable_hash)
-    dev = set(shallow[PAPER_TEST_DEPTH_2:])
+    shallow = [item for item in tasks if book.depths[item] == MIN_TASK_DEPTH]
+    shallow.sort(key=lambda item: (item not in played, _stable_hash(item)))
+    dev = set(shallow[len(played) :])
     return {
         "test": tuple(item for item in tasks if item not in dev),
         "dev": tuple(item for item in tasks if item in dev),
@@ -130,6 +136,11 @@ def read_splits(file: str | Path) -> Splits:
             raise RecipeError(f"{file}:{line_number}", f"{task} stands in {split} already")
         splits[split].append(task)
     return {name: tuple(items) for name, items in splits.items()}
+
+
+@cache
+def _paper_goals() -> frozenset[str]:
+    return frozenset(read_splits(PAPER_GOALS)["test"])
 
 
 def _stable_hash(text: str) -> str:

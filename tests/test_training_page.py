@@ -25,7 +25,7 @@ def test_page__its_code_does_as_it_says(capsys: pytest.CaptureFixture[str]):
     assert shown[0] == "False 3"
     assert shown[-6:] == [
         "You need 6 oak planks and hold 0. You need 3 honeycomb and hold 0.",
-        "Discrete(502) (128,) True",
+        "Discrete(524) (128,) True",
         "True 40 0.0",
         str([*names["path"], names["command"]]),
         "(4, 64) [0. 0. 0. 0.]",

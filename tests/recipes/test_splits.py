@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.recipes.packs import load, shapeless
 from textcraft_gym.recipes import RecipeBook, RecipeError
 from textcraft_gym.recipes.splits import (
+    PAPER_GOALS,
     Splits,
     leakage,
     make_splits,
@@ -37,7 +39,11 @@ def by_depth(book: RecipeBook, items: tuple[str, ...]) -> dict[int, int]:
 
 
 def digest(items: tuple[str, ...]) -> str:
-    return hashlib.sha256("\n".join(sorted(items)).encode()).hexdigest()
+    return sha("\n".join(sorted(items)))
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def barred(book: RecipeBook, test: tuple[str, ...]) -> set[str]:
@@ -60,6 +66,14 @@ def test_paper_splits__have_the_papers_sizes(group_book: RecipeBook) -> None:
     assert by_depth(group_book, splits["dev"]) == {2: 197}
 
 
+def test_paper_splits__test_on_the_77_goals_that_the_authors_played(book: RecipeBook) -> None:
+    """Both readings of tags have them all at depth 2. The digest is of their ids, sorted, a line each."""
+    shallow = sorted(item for item in paper_splits(book)["test"] if book.depths[item] == 2)
+    assert shallow == sorted(read_splits(PAPER_GOALS)["test"])
+    ids = "".join(item.removeprefix("minecraft:") + "\n" for item in shallow)
+    assert sha(ids) == "2f6e77ebf73c97e9a150857a6efbb9e36f8c20994bfe783a267e1fd24c7338eb"
+
+
 def test_paper_splits__hold_77_of_depth_2_with_item_tags_too(item_book: RecipeBook) -> None:
     splits = paper_splits(item_book)
     assert by_depth(item_book, splits["test"]) == {2: 77, 3: 115, 4: 11}
@@ -72,17 +86,25 @@ def test_paper_splits__divide_the_tasks(book: RecipeBook) -> None:
     assert all(list(items) == sorted(items) for items in splits.values())
 
 
-def test_paper_splits__choose_by_the_hash_of_the_id(book: RecipeBook) -> None:
-    shallow = {split: [item for item in items if book.depths[item] == 2] for split, items in paper_splits(book).items()}
-    hashes = {split: [hashlib.sha256(item.encode()).hexdigest() for item in items] for split, items in shallow.items()}
-    assert max(hashes["test"]) < min(hashes["dev"])
+@pytest.mark.parametrize("absent", [0, 1, 30, 77])
+def test_paper_splits__replace_goals_that_another_book_lacks_by_the_hash_of_the_id(absent: int, tmp_path: Path) -> None:
+    """A pack of 77 items of depth 2 and 60 more, among them the paper's goals but for some."""
+    played = sorted(read_splits(PAPER_GOALS)["test"])
+    goals = [*played[absent:], *(f"other_{number}" for number in range(60 + absent))]
+    book = load(tmp_path, [shapeless("part", "base"), *(shapeless(goal, "part") for goal in goals)])
+    splits = paper_splits(book)
+    assert (len(splits["test"]), len(splits["dev"])) == (77, 60)
+    assert set(played[absent:]) <= set(splits["test"])
+    others = {name: sorted(sha(item) for item in items if "other" in item) for name, items in splits.items()}
+    assert len(others["test"]) == absent
+    assert not absent or others["test"][-1] < others["dev"][0]
 
 
 @pytest.mark.parametrize(
     ("tags", "ids"),
     [
-        ("group", "97df5b98549fbef3732b45fea1c8035547eee3820c6e5c4c674f7b0ca5e58b86"),
-        ("item", "38d0dac43a8e9236b1f5adeb435245c89fa165908b607bdebda0f1ef4774d35e"),
+        ("group", "fc1ef827e4fb9cb44d5e672557e2593cec1f84a3fd86d6516d991cf5638899c3"),
+        ("item", "a81afe056c2a91385e62bb88577df519a2fec40a8f9878d2fbeb3f73c32fdec8"),
     ],
 )
 def test_paper_splits__never_change(tags: str, ids: str) -> None:

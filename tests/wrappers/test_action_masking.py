@@ -152,7 +152,7 @@ def test_possible_commands__are_few_for_few_tasks_and_none_too_many():
     env = make("TextCraft-v0", distractors=0).unwrapped
     assert env.possible_commands(["minecraft:beehive"])[0] == "inventory"
     assert len(env.possible_commands(["minecraft:beehive"])) < 30
-    assert len(env.possible_commands()) == len(set(env.possible_commands())) == 502
+    assert len(env.possible_commands()) == len(set(env.possible_commands())) == 524
     with pytest.raises(UnknownName):
         env.possible_commands(["minecraft:nothing"])
     with pytest.raises(Unsupported, match=r"TextCraftTags-v0 offers no possible_commands: .*too many"):

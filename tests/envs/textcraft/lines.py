@@ -61,8 +61,8 @@ def crafts(draw, book: RecipeBook, recipes: list) -> str:
             if count:
                 offer[item] = offer.get(item, 0) + count
     parts = draw(st.permutations([f"{count} {book.names[item]}" for item, count in offer.items()]))
-    made = draw(st.sampled_from([recipe.makes, recipe.makes, 1, 7]))
-    return f"craft {made} {book.names[recipe.output]} using {', '.join(parts)}"
+    made = draw(st.sampled_from([f"{recipe.makes} ", f"{recipe.makes} ", "1 ", "7 ", ""]))
+    return f"craft {made}{book.names[recipe.output]} using {', '.join(parts)}"
 
 
 @st.composite

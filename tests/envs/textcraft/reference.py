@@ -24,8 +24,9 @@ def answer(book: RecipeBook, held: Held, action: str) -> tuple[Held, str]:
         if item is None or item in book.recipes or not in_range(get["n"]):
             return held, f"Could not find {said[:200]}"
         return changed(held, {}, item, int(get["n"])), f"Got {int(get['n'])} {said}"
-    craft = re.fullmatch(r"craft (?P<n>[0-9]+) (?P<item>((?! using ).)+) using (?P<using>.+)", action)
-    if craft is None or not in_range(craft["n"]):
+    counted = re.fullmatch(r"craft (?P<n>[0-9]+) (?P<item>((?! using ).)+) using (?P<using>.+)", action)
+    craft = counted or re.fullmatch(r"craft (?P<item>((?! using ).)+) using (?P<using>.+)", action)
+    if craft is None or not (in_range(counted["n"]) if counted else craft["item"][0].isalpha()):
         return held, f"Could not execute {action[:200]}"
     return craft_answer(book, held, craft["item"], craft["using"])
 

@@ -7,7 +7,7 @@ from copy import deepcopy
 import gymnasium as gym
 import pytest
 
-from textcraft_gym import UnknownName
+from textcraft_gym import UnknownName, tasks
 from textcraft_gym.envs.textcraft import rules
 from textcraft_gym.recipes.recipe import RecipeError
 
@@ -98,6 +98,46 @@ def test_tags__of_an_unknown_reading_are_refused():
 def test_reset__takes_an_item_with_or_without_its_namespace():
     env = gym.make("TextCraft-v0")
     assert env.reset(seed=1, options={"task": "beehive"}) == env.reset(seed=1, options={"task": "minecraft:beehive"})
+
+
+def test_task__of_depth_1_can_be_played_by_name_and_is_in_no_split(env_id):
+    """Every item that is crafted can be asked for; the splits hold those of depth 2 and more."""
+    env = gym.make(env_id, expert=True, admissible=True)
+    book = env.unwrapped.book
+    shallow = [item for item in book.recipes if book.depths[item] == 1]
+    assert not set(shallow) & {task.id for task in tasks(env_id, "all")}
+    assert len(shallow) + len(tasks(env_id, "all")) == len(book.recipes) == {"group": 544, "item": 550}[book.tags]
+    for item in shallow:
+        text, info = env.reset(seed=1, options={"task": item})
+        assert text.endswith(f"Goal: craft {book.names[item]}.")
+        plan, task = info["expert_plan"], env.unwrapped.task
+        assert (task.id, task.depth, task.group, task.optimal_length) == (item, 1, "depth 1", len(plan))
+        assert item in task.content
+        assert text == env.reset(seed=1, options={"task": item.removeprefix("minecraft:")})[0]
+        for action in plan:
+            assert action in info["admissible_commands"]
+            _, reward, terminated, _, info = env.step(action)
+        assert (reward, terminated) == (1.0, True)
+
+
+def test_task__of_depth_1_can_be_gone_back_to_and_stand_in_a_split_of_ones_own(tmp_path):
+    env = gym.make("TextCraft-v0")
+    env.reset(seed=1, options={"task": "stick"})
+    env.step("get 2 bamboo")
+    snapshot = env.unwrapped.snapshot()
+    env.reset(seed=2)
+    env.unwrapped.restore(snapshot)
+    assert env.step("craft stick using 2 bamboo")[:3] == ("Crafted 1 minecraft:stick", 1.0, True)
+    (tmp_path / "my.jsonl").write_text('{"split": "mine", "task": "minecraft:stick"}\n')
+    assert [task.depth for task in tasks("TextCraft-v0", f"{tmp_path}/my.jsonl:mine")] == [1]
+    assert "craft 1 stick using 2 bamboo" in env.unwrapped.possible_commands(["stick"])
+
+
+def test_unknown_task__is_not_an_item_that_can_be_got():
+    with pytest.raises(UnknownName, match=r"^unknown task 'oak_logs'\."):
+        gym.make("TextCraft-v0").reset(options={"task": "oak_logs"})
+    with pytest.raises(UnknownName, match=r"^unknown task 'stik'. Did you mean .*minecraft:stick"):
+        gym.make("TextCraft-v0").reset(options={"task": "stik"})
 
 
 def test_unknown_task__names_what_comes_near_and_no_stranger():

@@ -19,7 +19,7 @@ class Get(NamedTuple):
 
 
 class Craft(NamedTuple):
-    """Craft an item from counted ingredients. The requested count is not kept, since one recipe is applied once."""
+    """Craft an item from counted ingredients. A requested count is not kept, since one recipe is applied once."""
 
     output: str
     ingredients: tuple[tuple[str, int], ...]
@@ -56,10 +56,19 @@ def parse(text: str) -> Action:
         return Get(_name(counted[2]), _count(counted[1]), counted[2])
     if verb == "craft":
         wanted, using, ingredients = rest.partition(" using ")
-        counted = _COUNTED.fullmatch(wanted)
-        if using and counted and _count(counted[1]):
-            return _parse_ingredients(_name(counted[2]), ingredients)
+        output = _output(wanted)
+        if using and output:
+            return _parse_ingredients(_name(output), ingredients)
     return Unknown(line)
+
+
+def _output(wanted: str) -> str:
+    """Return the item to craft, ``stick`` of ``4 stick`` and of ``stick``; empty if the count is out of range."""
+    counted = _COUNTED.fullmatch(wanted)
+    if counted:
+        return counted[2] if _count(counted[1]) else ""
+    # Names begin with a letter: what begins with a digit or a sign is a count that went wrong.
+    return wanted if wanted[:1].isalpha() else ""
 
 
 def _parse_ingredients(output: str, ingredients: str) -> Craft | WrongItem:

@@ -29,8 +29,9 @@ class TextCraftEnv(TextEnv):
     **Actions** (any string; any other one changes nothing):
 
     - ``get {n} {item}``: get any number, 1 to 999999, of an item that is not crafted.
-    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply one recipe once. The recipe's own count is
-      made. Where a recipe takes a tag (``planks``), name a member (``oak planks``); with real tags, one or more.
+    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply one recipe once. The recipe's own count is made, whatever
+      ``{n}`` says, and ``craft {item} using ...`` does the same. Where a recipe takes a tag (``planks``), name a member
+      (``oak planks``); with real tags, one or more.
     - ``inventory``: list the held items.
 
     **Observation**: text. The reset lists commands and the goal; each step answers the action (``Got 2 oak logs``,
@@ -45,12 +46,15 @@ class TextCraftEnv(TextEnv):
     **Info**: ``task`` (item id), ``won`` (bool); after an action that did nothing ``invalid_reason``, one of
     ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for.
 
-    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, from any split. Otherwise one is drawn
-    from the split. The same task and seed give the same bytes on every machine.
+    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, from any split, or any other item that is
+    crafted (those of depth 1 are in no split). Otherwise one is drawn from the split. The same task and seed give the
+    same bytes on every machine.
 
     Args:
-        split: ``dev`` (197 tasks of depth 2), ``test`` (200, of depths 2 to 4), ``all``, or ``FILE.jsonl:NAME`` of a
-            file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is only used on purpose.
+        split: ``test`` (the 200 goals of the paper, of depths 2 to 4), ``dev`` (the other 197, of depth 2), ``all``, or
+            ``FILE.jsonl:NAME`` of a file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is
+            only used on purpose. With other recipes or tags, test has all of depth 3 and more and 77 of depth 2, the
+            paper's first.
         distractors: Maximum number of listed commands that the goal does not need, and of those drawn per ingredient.
         admissible: List the admissible commands in info.
         expert: Add a shortest plan from the current state to info (``recipes.solver`` says when it is proven shortest).

@@ -20,7 +20,7 @@ class Task:
 
     Attributes:
         id: The item, ``minecraft:beehive``.
-        depth: Its recipe depth, 2 or more.
+        depth: Its recipe depth; 2 or more for the tasks of a split.
     """
 
     id: str
@@ -65,6 +65,8 @@ def split_tasks(book: RecipeBook, split: str) -> tuple[Task, ...]:
 def find_task(book: RecipeBook, item: object) -> Task:
     """Return the task of crafting ``item``, an id with or without ``minecraft:``.
 
+    It can be any item that is crafted: those of depth 1 are in no split, but can be asked for.
+
     Raises:
         UnknownName: If there is no such task.
     """
@@ -78,7 +80,7 @@ def find_task(book: RecipeBook, item: object) -> Task:
 
 @lru_cache(maxsize=64)
 def _all_tasks(book: RecipeBook) -> dict[str, Task]:
-    return {item: Task(item, book.depths[item], book) for item in task_items(book)}
+    return {item: Task(item, book.depths[item], book) for item in book.recipes}
 
 
 @lru_cache(maxsize=64)
