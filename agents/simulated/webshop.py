@@ -19,6 +19,7 @@ from textcraft_gym.agents.games.webshop.pages import (
     bound,
     chosen,
     content,
+    has_search,
     product_in_view,
     query,
     read_item,
@@ -95,6 +96,8 @@ class Mind:
             self.turns.append((action, observation))
             if observation.startswith(("You have clicked ", INVALID)):
                 self.clicked.add(action.removeprefix("click[").removesuffix("]"))
+            elif has_search(observation):
+                self.page, self.in_view = "", ""
             elif observation.lstrip().startswith("["):
                 self.page = observation
                 self.in_view = product_in_view(self.turns)
@@ -112,7 +115,7 @@ class Mind:
         if task.startswith("search"):
             if listings:
                 return "Task completed!"
-            return "task failed! Nothing is found." if self.turns else query(task.removeprefix("search for "))
+            return self._search(task.removeprefix("search for ")) or "task failed! Nothing is found."
         if task.startswith(("open", "shortlist", "match")) and item:
             return "Task completed!"
         if item:
@@ -121,7 +124,7 @@ class Mind:
             return self._among(listings)
         if self.in_view:
             return "click[< prev]"
-        return query(self.words()) if not self.turns else "task failed! I find nothing like it."
+        return self._search(self.words()) or "task failed! I find nothing like it."
 
     def things(self) -> list[str]:
         """Return the things to keep in mind: the clauses of the instruction, and the products looked at."""
@@ -171,6 +174,12 @@ class Mind:
         """Return the product that was bought, so that the next trial buys another."""
         summary = f"I bought {self.in_view}, and it was not right." if self.in_view else "I bought nothing."
         return f"{summary} New plan:\nStep 1: look at other products\nStep 2: choose every option that is named"
+
+    def _search(self, words: str) -> str | None:
+        """Return the action that searches, or leads to the page that takes a search; None after a search."""
+        if any(action.startswith("search[") for action, _ in self.turns):
+            return None
+        return "click[back to search]" if self.page else query(words)
 
     def _at(self, item: Item, *, choose: bool, sure: bool) -> str:
         """Return the next line on a product's page."""

@@ -11,7 +11,7 @@ from textcraft_gym.envs.webshop.reward import Reward, fits, has_attribute
 from textcraft_gym.envs.webshop.rules import navigate
 from textcraft_gym.envs.webshop.state import START, State, Transition
 from textcraft_gym.envs.webshop.tasks import Market, Task, find_task
-from textcraft_gym.envs.webshop.text import Mode, observation
+from textcraft_gym.envs.webshop.text import observation
 from textcraft_gym.registration import SUITE, make
 
 ENV = "WebShopLite-v0"
@@ -50,7 +50,6 @@ class Storefront:
 
     Attributes:
         market: Products and goals.
-        mode: Format of the observations.
         split: The split whose tasks are listed.
         tasks: The tasks of the split.
         env_args: The arguments of ``gym.make``.
@@ -58,7 +57,6 @@ class Storefront:
     """
 
     market: Market
-    mode: Mode
     split: str
     tasks: tuple[Task, ...] = field(repr=False)
     env_args: Mapping[str, Any]
@@ -73,8 +71,8 @@ class Storefront:
             ShopDataError: If the data cannot be read.
         """
         env = make(ENV, split=split, **env_args)
-        market, mode, tasks, fingerprint = map(env.get_wrapper_attr, ("market", "mode", "tasks", "fingerprint"))
-        return cls(market, mode, split, tasks, dict(env_args), fingerprint)
+        market, tasks, fingerprint = map(env.get_wrapper_attr, ("market", "tasks", "fingerprint"))
+        return cls(market, split, tasks, dict(env_args), fingerprint)
 
     def task(self, task_id: str) -> Task:
         """Return a task of any split.
@@ -154,7 +152,7 @@ class Session:
     def observation(self, number: int) -> str:
         """Return the environment's observation after a move."""
         turn, instruction = self.moves[number].turn, self.task.goal.instruction
-        return observation(self.front.market, instruction, turn, self.score(number), self.front.mode)
+        return observation(self.front.market, instruction, turn, self.score(number))
 
     def transcript(self) -> list[tuple[str | None, str]]:
         """Return each action with its observation, as in the records of an evaluation."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 ASIN = re.compile(r"\b(?:B[0-9A-Z]{9}|[0-9]{9}[0-9X])\b")
 """A product's number: an ASIN, or the ISBN of a book."""
-BUY, BACK = "Buy Now", "< Prev"
+BUY, BACK, SEARCH = "Buy Now", "< Prev", "Search"
 ABOUT = ("description", "features", "reviews", "attributes")
 INVALID = "Invalid action!"
 
@@ -91,6 +91,11 @@ def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
         elif action.startswith("search[") or button in (BACK.lower(), "back to search"):
             asin, on_subpage = "", False
     return asin
+
+
+def has_search(page: str) -> bool:
+    """Return whether a page takes a search; from any other page, ``click[back to search]`` leads to one that does."""
+    return f"\n[{SEARCH}]" in page
 
 
 def query(words: str) -> str:

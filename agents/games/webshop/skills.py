@@ -8,7 +8,7 @@ from typing import Any
 
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.skill import Known, Skill
-from textcraft_gym.agents.games.webshop.pages import ASIN, product_in_view, query, read_item, read_listings
+from textcraft_gym.agents.games.webshop.pages import ASIN, has_search, product_in_view, query, read_item, read_listings
 from textcraft_gym.agents.prompts import Prompts, Template
 
 SHORTLIST_TOKENS = 400
@@ -30,6 +30,8 @@ class Search:
         """Search."""
         found = _QUERY.match(step)
         words = found[1].strip(" \"'") if found else step
+        if not has_search(last_page(play)):
+            yield from play.act("click[back to search]")
         page = (yield from play.act(query(words))).observation
         return in_view(play) if read_listings(page) else None
 
@@ -93,7 +95,7 @@ def make_skills(prompts: Prompts) -> tuple[Skill, ...]:
 
 def last_page(play: Play) -> str:
     """Return the page in view: the last answer that is a page, and not an error."""
-    pages = (step.observation for _, step in reversed(play.history) if step.observation.lstrip().startswith("["))
+    pages = (step.observation for _, step in reversed(play.history) if step.observation.startswith("\n"))
     return next(pages, play.first.observation).strip()
 
 

@@ -109,6 +109,11 @@ def test_search__fails_where_nothing_is_found():
     assert (played, agent.told) == (["search[a sofa]"], [None])
 
 
+def test_search__goes_back_to_the_page_that_takes_a_search():
+    _, played, _ = attempted("search for a sofa", "search for lamp")
+    assert played == ["search[a sofa]", "click[back to search]", "search[lamp]"]
+
+
 def test_shortlist__keeps_what_is_named_and_listed():
     agent, played, asked = attempted(
         "search for lamp", "shortlist products", shortlist=(f"{SECOND}, b000000001, {SECOND} but not B999999999",)

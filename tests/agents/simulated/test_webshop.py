@@ -129,6 +129,13 @@ def test_simulated__searches_but_once_for_what_is_not_there():
     assert turn(*lines, task="search for sofa") == "task failed! Nothing is found."
 
 
+def test_simulated__searches_from_the_page_that_takes_a_search():
+    told = {"information": f"The page in view:\n{LAST_PAGE.strip()}"}
+    back = (BEGIN, "OK.", "click[back to search]", f"\n{SITUATION} ")
+    assert turn(BEGIN, "OK.", **told) == "click[back to search]"
+    assert turn(*back, **told) == SEARCH
+
+
 def test_simulated__goes_on_from_what_it_is_told():
     told = f"Product found: {LAMP}\nThe page in view:\n{ITEM.strip()}"
     step = {"task": "buy the product", "information": told}

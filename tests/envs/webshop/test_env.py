@@ -66,7 +66,7 @@ def begin(mode: str = "react", **env_args) -> tuple[gym.Env, str, dict]:
     return env, *env.reset(seed=0, options={"task": options})
 
 
-@pytest.mark.parametrize("mode", ["react", "text", "text_rich"])
+@pytest.mark.parametrize("mode", ["react", "adapt", "text", "text_rich"])
 def test_first_observation__says_what_is_wanted(mode):
     env, observation, info = begin(mode)
     number, _, asin = info["task"].partition("-")
@@ -78,7 +78,8 @@ def test_first_observation__says_what_is_wanted(mode):
 
 def test_mode__is_react_and_three_products_a_page_unless_asked_for():
     shown = {}
-    for mode, per_page in (("react", None), ("react", 10), ("text", None), ("text_rich", None), ("text_rich", 3)):
+    both = [("react", None), ("react", 10), ("adapt", None), ("text", None), ("text_rich", None), ("text_rich", 3)]
+    for mode, per_page in both:
         env, _, _ = begin(mode, products_per_page=per_page)
         page, *_ = env.step(search(env.unwrapped.goal.instruction))
         asins = env.unwrapped._state.results
@@ -86,11 +87,12 @@ def test_mode__is_react_and_three_products_a_page_unless_asked_for():
     assert shown == {
         ("react", None): 3,
         ("react", 10): 10,
+        ("adapt", None): 10,
         ("text", None): 10,
         ("text_rich", None): 10,
         ("text_rich", 3): 3,
     }
-    assert gym.make(ID).unwrapped.mode == "react"
+    assert gym.make(ID).unwrapped.market.mode == "react"
 
 
 def test_react__answers_some_actions_in_a_line():
@@ -184,7 +186,7 @@ def test_attributes__are_a_page_when_asked_for():
     assert all(attribute in page for attribute in env.unwrapped.goal.product.attributes)
 
 
-@pytest.mark.parametrize("env_args", [{}, {"mode": "text"}], ids=["react", "text"])
+@pytest.mark.parametrize("env_args", [{}, {"mode": "adapt"}, {"mode": "text"}], ids=["react", "adapt", "text"])
 def test_expert__solves_every_test_task_in_as_many_steps_as_it_says(env_args):
     env = gym.make(ID, split="test", expert=True, **env_args)
     solved = tasks(ID, "test", **env_args)
@@ -242,10 +244,10 @@ def test_copy__shares_the_catalogue():
 @pytest.mark.parametrize(
     ("env_args", "message"),
     [
-        ({"mode": "html"}, "unknown mode 'html'.*Possible: react, text, text_rich"),
+        ({"mode": "html"}, "unknown mode 'html'.*Possible: react, adapt, text, text_rich"),
         ({"goals": "robot"}, "unknown kind of goals 'robot'.*Possible: human, synthetic"),
         ({"goals": "synthetic"}, "expected goals='human' for generated data, got 'synthetic'"),
-        ({"products_per_page": 0}, r"expected products_per_page in 1\.\.50, got 0"),
+        ({"products_per_page": 0}, r"expected products_per_page in 1\.\.10, got 0"),
         ({"data": "no such folder"}, "no such folder"),
         ({"split": "valid"}, "unknown split 'valid'.*Possible: test, dev, train"),
     ],

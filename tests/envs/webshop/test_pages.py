@@ -56,9 +56,11 @@ def there(way: list[str], of: Shop) -> State:
 
 
 def shown(name: str, show_attrs: bool) -> dict:
-    of = shop(show_attrs=show_attrs)
-    nodes = page(of, INSTRUCTION, there(WAYS[name], of), score=2 / 3)
-    lines = {mode: render(nodes).split("\n") for mode, render in MODES.items()}
+    lines = {}
+    for mode, render in MODES.items():
+        of = shop(mode=mode, show_attrs=show_attrs)
+        nodes = page(of, INSTRUCTION, there(WAYS[name], of), score=2 / 3)
+        lines[mode] = render(nodes).split("\n")
     return {"nodes": [" ".join(map(repr, node)) for node in nodes], **lines}
 
 
@@ -120,7 +122,7 @@ def test_text_rich__marks_buttons_and_says_what_was_clicked():
 
 
 def test_react__is_the_format_of_the_prompts_of_reference_agents():
-    of = shop(products_per_page=3)
+    of = shop(mode="react")
     said = text.react(page(of, INSTRUCTION, START))
     assert said == f"\nWebShop \nInstruction:  \n{INSTRUCTION} \n[Search] "
     said = text.react(page(of, INSTRUCTION, there(["search[number lamp]"], of)))
@@ -137,11 +139,27 @@ def test_react__is_the_format_of_the_prompts_of_reference_agents():
 
 def test_react__answers_in_a_line_where_no_page_is_new():
     state = there(LAMP_PAGE, shop())
-    assert text.react_answer(Transition(state, chosen="red"), 0.0) == "You have clicked red."
-    assert text.react_answer(Transition(state, reason="not_on_page"), 0.0) == "Invalid action!"
-    bought = Transition(state._replace(page="done"))
-    assert text.react_answer(bought, 2 / 3) == "Your score (min 0.0, max 1.0): 0.6666666666666666"
-    assert text.react_answer(Transition(state), 0.0) is None
+    invalid, bought = Transition(state, reason="not_on_page"), Transition(state._replace(page="done"))
+    for mode in ("react", "adapt"):
+        assert text.short_answer(mode, Transition(state, chosen="red"), 0.0) == "You have clicked red."
+        assert text.short_answer(mode, bought, 2 / 3) == "Your score (min 0.0, max 1.0): 0.6666666666666666"
+        assert text.short_answer(mode, Transition(state), 0.0) is None
+    assert text.short_answer("react", invalid, 0.0) == "Invalid action!"
+    assert text.short_answer("adapt", invalid, 0.0) == "Invalid action! Try a different action."
+    assert all(text.short_answer("text", turn, 0.0) is None for turn in (invalid, bought))
+
+
+@pytest.mark.parametrize(("mode", "bare"), [("react", False), ("adapt", True)])
+@pytest.mark.parametrize("in_full", [3, 10])
+def test_results_of_a_program__are_ten_a_page_of_which_the_first_are_shown_in_full(mode, bare, in_full):
+    of = shop(mode=mode, products_per_page=in_full)
+    asins = [f"B0MUG{number:05}" for number in range(1, 12)]
+    for way, on_page in ((["search[number]"], asins[:10]), (["search[number]", "click[next >]"], asins[10:])):
+        said = text.react(page(of, INSTRUCTION, there(way, of))).partition("[Next >] ")[2]
+        full = "".join(
+            f"\n[{asin}] \n{of.products[asin].title} \n{of.products[asin].price_tag} " for asin in on_page[:in_full]
+        )
+        assert said == full + ("".join(f"\n[{asin}] " for asin in on_page[in_full:]) if bare else "")
 
 
 @pytest.mark.parametrize(

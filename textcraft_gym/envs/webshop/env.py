@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
-from textcraft_gym.envs.webshop import text
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.feedback import explain
 from textcraft_gym.envs.webshop.files import GoalKind
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
 from textcraft_gym.envs.webshop.rules import World, admissible_commands, apply, read
-from textcraft_gym.envs.webshop.state import START, State, Transition
+from textcraft_gym.envs.webshop.state import START, Mode, State, Transition
 from textcraft_gym.envs.webshop.tasks import Task, draw_task, find_task, open_market, split_tasks
-from textcraft_gym.envs.webshop.text import MODES, Mode
 from textcraft_gym.envs.webshop.thoughts import thoughts
 from textcraft_gym.envs.webshop.vocabulary import vocabulary
-from textcraft_gym.errors import UnknownName
 
 
 class WebShopLiteEnv(TextEnv):
@@ -26,16 +23,19 @@ class WebShopLiteEnv(TextEnv):
 
     **Actions** (any string; others, and clicks on targets that are not on the page, change nothing):
 
-    - ``search[words]``: search for products, from any page.
+    - ``search[words]``: search for products, in the modes ``react`` and ``adapt`` from the first page only.
     - ``click[target]``: click a button, a product's ASIN (``click[b0abc12345]``) or an option value, in upper or lower
       case. ``< Prev`` and ``Next >`` turn pages; ``< Prev`` of a product leads back to the results and forgets
       its options, ``Back to Search`` forgets everything, ``Buy Now`` buys.
 
-    **Observation**: text, the page in one of three formats, byte for byte those of the papers on the same data.
+    **Observation**: text, the page as one of four programs prints it, byte for byte those of the papers on the same
+    data.
 
-    - ``react``: as ReAct, Reflexion and ADaPT read it, the instruction on the first page only. Three products a page.
-      A click on an option answers ``You have clicked v.``, an invalid action ``Invalid action!``, and the purchase
-      ``Your score (min 0.0, max 1.0): r``.
+    - ``react``: as ReAct and Reflexion read it, the instruction on the first page only. Of each page of ten results it
+      shows the first three and hides the others, which would open all the same. A click on an option answers ``You
+      have clicked v.``, an invalid action ``Invalid action!``, and the purchase ``Your score (min 0.0, max 1.0): r``.
+    - ``adapt``: as ADaPT reads it: below the three products stand the ASINs of the other seven, and an invalid action
+      answers ``Invalid action! Try a different action.``
     - ``text``: the texts of the page on one line, separated by `` [SEP] ``, as WebShop's baselines read it.
     - ``text_rich``: a line each, with ``[button]`` and ``[clicked button]`` marks.
 
@@ -60,9 +60,10 @@ class WebShopLiteEnv(TextEnv):
             ``adapt_dev`` are ADaPT's parts of test, goals 0 to 99 and 100 to 139. The default is dev, so that test is
             used only on purpose.
         data: ``generated`` (the default), or a folder or product file of the original's data.
-        mode: ``react`` (the default, as in the prompts of the reference agents), ``text`` or ``text_rich``.
-        products_per_page: Number of products on a page of results, 1 to 50; by default 3 in the mode ``react``, as in
-            ReAct, else 10.
+        mode: ``react`` (the default, as in the prompts of the reference agents), ``adapt``, ``text`` or ``text_rich``.
+        products_per_page: Number of products that a page of results shows with title and price. In the modes ``react``
+            and ``adapt`` 1 to 10 of the ten on each page, by default 3; elsewhere the whole page, 1 to 50, by default
+            10. ``Next >`` leads to the next page in any case.
         show_attrs: Whether a product has a page of its attributes, which the reward counts.
         admissible: Whether info lists the admissible actions; of searches only that for the instruction.
         expert: Whether info has a shortest plan.
@@ -101,18 +102,13 @@ class WebShopLiteEnv(TextEnv):
         render_mode: str | None = None,
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
-        if mode not in MODES:
-            raise UnknownName("mode", mode, list(MODES))
-        if products_per_page is None:
-            products_per_page = text.PRODUCTS_PER_PAGE[mode]
-        self.market = open_market(data, goals, products_per_page, show_attrs, nouns or default_nouns)
+        self.market = open_market(data, goals, mode, products_per_page, show_attrs, nouns or default_nouns)
         self.split = split
         if not self.market.catalogue.split(split):
             count = len(self.market.catalogue.split("all"))
             raise ValueError(
                 f"split {split!r} of {data} has no goal: there are {count} goals, of which the first 500 are test"
             )
-        self.mode: Mode = mode
         self._state: State = START
 
     # Not built in __init__, since a large catalogue has a hundred thousand goals.
@@ -185,7 +181,7 @@ class WebShopLiteEnv(TextEnv):
 
     def _set_up(self, task: Task) -> None:
         self.goal = task.goal
-        self._world = World(self.market, task.goal, self.mode)
+        self._world = World(self.market, task.goal)
         self._expert = Expert(self.market, task.goal) if self.expert else None
 
     def _settings(self) -> Settings:
@@ -193,7 +189,7 @@ class WebShopLiteEnv(TextEnv):
         return "WebShop-lite", (
             ("data", market.catalogue.fingerprint),
             ("goals", market.goals),
-            ("mode", self.mode),
+            ("mode", market.mode),
             ("products_per_page", market.products_per_page),
             ("show_attrs", market.show_attrs),
         )

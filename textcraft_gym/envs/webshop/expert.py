@@ -8,7 +8,7 @@ from functools import lru_cache
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.reward import fits
-from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, navigate
+from textcraft_gym.envs.webshop.rules import BACK_TO_SEARCH, BUY, NEXT, PREVIOUS, navigate
 from textcraft_gym.envs.webshop.state import MAX_RESULTS, START, Shop, State
 
 _fits = lru_cache(maxsize=1 << 14)(fits)
@@ -52,32 +52,32 @@ class Expert:
         own = self.goal.product.asin
         if state.page != "index":
             yield from self._listed(back, state.results, state.number, state.results)
+        to_search = [] if self.shop.has_search(state) else [click(BACK_TO_SEARCH)]
         query = self._query()
-        yield from self._listed([query], self._results(query), 1, [own])
+        yield from self._listed([*to_search, query], self._results(query), 1, [own])
         query = search(self.goal.instruction)
-        yield from self._listed([query], self._results(query), 1, self._results(query))
+        yield from self._listed([*to_search, query], self._results(query), 1, self._results(query))
 
     def _listed(
         self, before: Sequence[str], results: Sequence[str], page: int, asins: Sequence[str]
     ) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
         """Yield the products that are among the results, with the clicks that lead to their page."""
         for asin in asins:
-            if asin in results:
-                turns = results.index(asin) // self.shop.products_per_page + 1 - page
-                pages = [click(NEXT if turns > 0 else PREVIOUS)] * abs(turns)
-                yield [*before, *pages, click(asin.lower())], asin, {}
+            shown_on = self.shop.page_of(results, asin)
+            if shown_on is not None:
+                turns = [click(NEXT if shown_on > page else PREVIOUS)] * abs(shown_on - page)
+                yield [*before, *turns, click(asin.lower())], asin, {}
 
     def _query(self) -> str:
         """Return the first of three searches with the goal's product on its first page, else the best for it."""
         product = self.goal.product
         queries = [search(words) for words in (self.goal.instruction, product.title, product.document)]
-        ranks: dict[str, int] = {}
+        pages: dict[str, int] = {}
         for query in queries:
-            results = self._results(query)
-            ranks[query] = results.index(product.asin) if product.asin in results else MAX_RESULTS
-            if ranks[query] < self.shop.products_per_page:
+            pages[query] = self.shop.page_of(self._results(query), product.asin) or MAX_RESULTS + 1
+            if pages[query] == 1:
                 break
-        return min(ranks, key=lambda query: ranks[query])
+        return min(pages, key=lambda query: pages[query])
 
     def _results(self, query: str) -> tuple[str, ...]:
         if query not in self._results_of:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textcraft_gym.envs.webshop.actions import parse
+from textcraft_gym.envs.webshop.actions import SEARCH, parse
 from textcraft_gym.envs.webshop.rules import NOT_ON_PAGE, NOTHING_TYPED, clickables
 from textcraft_gym.envs.webshop.state import Shop, State
 
@@ -15,7 +15,8 @@ def explain(shop: Shop, state: State, action: str, reason: str) -> str:
     if reason == NOTHING_TYPED:
         return "A search needs words: search[words]."
     if reason == NOT_ON_PAGE:
-        _, target = parse(action)
+        name, target = parse(action)
+        missing = "search box" if name == SEARCH else repr(target[:_ECHOED])
         targets = ", ".join(clickables(shop, state))
-        return f"There is no {target[:_ECHOED]!r} on this page. There is: {targets}."
+        return f"There is no {missing} on this page. There is: {targets}."
     return FORMS

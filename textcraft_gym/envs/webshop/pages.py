@@ -58,11 +58,12 @@ def _results(shop: Shop, state: State) -> Iterator[Node]:
     if state.number > 1:
         yield BUTTON, "< Prev"
     yield BUTTON, "Next >"
-    for asin in shop.listed(state):
-        product = shop.products[asin]
+    for place, asin in enumerate(shop.shown(state)):
         yield VISITED if asin in state.visited else PRODUCT, asin
-        yield TEXT, product.title
-        yield TEXT, product.price_tag
+        if place < shop.products_per_page:
+            product = shop.products[asin]
+            yield TEXT, product.title
+            yield TEXT, product.price_tag
 
 
 def _item(shop: Shop, state: State) -> Iterator[Node]:

@@ -8,7 +8,7 @@ from textcraft_gym.envs.turn import Turn
 from textcraft_gym.envs.webshop.actions import CLICK, SEARCH, can_be_clicked, click, parse, search
 from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.state import START, Shop, State, Transition
-from textcraft_gym.envs.webshop.text import Mode, observation
+from textcraft_gym.envs.webshop.text import observation
 
 TYPE_FIRST = "search"
 BACK_TO_SEARCH = "back to search"
@@ -28,12 +28,10 @@ class World(NamedTuple):
     Attributes:
         shop: The shop.
         goal: The customer's goal.
-        mode: The format of the pages.
     """
 
     shop: Shop
     goal: Goal
-    mode: Mode
 
 
 def apply(world: World, state: State, action: str) -> Turn[State]:
@@ -47,7 +45,7 @@ def read(world: World, move: Transition) -> str:
     state, score = move.state, 0.0
     if state.page == "done":
         score = world.shop.judge(world.goal, state.asin, dict(state.chosen)).score
-    return observation(world.shop, world.goal.instruction, move, score, world.mode)
+    return observation(world.shop, world.goal.instruction, move, score)
 
 
 def navigate(shop: Shop, state: State, action: str) -> Transition:
@@ -55,9 +53,11 @@ def navigate(shop: Shop, state: State, action: str) -> Transition:
     name, argument = parse(action)
     if name == CLICK:
         return _clicked(shop, state, argument)
-    if name == SEARCH and state.page != "done":
-        return Transition(State("results", shop.search(argument), visited=state.visited))
-    return Transition(state, UNKNOWN_ACTION)
+    if name != SEARCH:
+        return Transition(state, UNKNOWN_ACTION)
+    if not shop.has_search(state):
+        return Transition(state, NOT_ON_PAGE)
+    return Transition(State("results", shop.search(argument), visited=state.visited))
 
 
 def clickables(shop: Shop, state: State) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def clickables(shop: Shop, state: State) -> tuple[str, ...]:
         return (TYPE_FIRST,)
     if state.page == "results":
         back = (PREVIOUS,) if state.number > 1 else ()
-        return (BACK_TO_SEARCH, *back, NEXT, *[asin.lower() for asin in shop.listed(state)])
+        return (BACK_TO_SEARCH, *back, NEXT, *[asin.lower() for asin in shop.shown(state)])
     if state.page == "item":
         return tuple(dict.fromkeys((BACK_TO_SEARCH, PREVIOUS, *shop.sub_pages, BUY, *shop.options(state.asin))))
     return (BACK_TO_SEARCH, PREVIOUS) if state.page == "sub" else ()
@@ -80,10 +80,9 @@ def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]
 
     An option value with an opening bracket is shown but cannot be clicked, since the bracket changes how it is parsed.
     """
-    if state.page == "done":
-        return []
     targets = [target for target in clickables(shop, state) if target != TYPE_FIRST and can_be_clicked(target)]
-    return [*map(click, targets), search(instruction)]
+    searches = [search(instruction)] if shop.has_search(state) else []
+    return [*map(click, targets), *searches]
 
 
 def _clicked(shop: Shop, state: State, target: str) -> Transition:

@@ -7,11 +7,18 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.reward import Nouns, Reward, default_nouns, reward
+from textcraft_gym.errors import UnknownName
 
 Page: TypeAlias = Literal["index", "results", "item", "sub", "done"]
+Mode: TypeAlias = Literal["react", "adapt", "text", "text_rich"]
+"""The program that a customer shops with: ReAct's, ADaPT's, or one of WebShop's own two."""
 
-PRODUCTS_PER_PAGE = 10
+PRODUCTS_PER_PAGE: Mapping[Mode, int] = {"react": 3, "adapt": 3, "text": 10, "text_rich": 10}
+"""Number of products that a page of results shows in full, by default."""
 MAX_RESULTS = 50
+
+_SITE_PAGE = 10
+"""Number of products on a page of WebShop's site, over which the programs of ReAct and ADaPT shop."""
 
 _KEPT_PRODUCTS = 1 << 12
 
@@ -67,15 +74,21 @@ class Stock(Protocol):
 
 
 class Shop:
-    """A catalogue shown on pages.
+    """A catalogue as one of the programs shows it.
+
+    The programs of ReAct and ADaPT run over a site with pages of ten results, of which they show the first in full.
+    ReAct's hides the others, ADaPT's shows their ASINs. Both search from the index page only.
 
     Args:
         stock: The catalogue.
-        products_per_page: Number of products on a page of results, 1 to 50.
+        mode: The program.
+        products_per_page: Number of products that a page of results shows in full: 1 to 10 of the site's ten in the
+            modes ``react`` and ``adapt``, elsewhere the whole page, 1 to 50; None for the program's own number.
         show_attrs: Whether the page of a product has a button for its attributes.
         nouns: Returns the nouns of a title, which the reward compares.
 
     Raises:
+        UnknownName: If there is no such mode.
         ValueError: If ``products_per_page`` is out of bounds.
     """
 
@@ -83,15 +96,25 @@ class Shop:
         self,
         stock: Stock,
         *,
-        products_per_page: int = PRODUCTS_PER_PAGE,
+        mode: Mode = "text",
+        products_per_page: int | None = None,
         show_attrs: bool = False,
         nouns: Nouns = default_nouns,
     ) -> None:
-        if type(products_per_page) is not int or not 1 <= products_per_page <= MAX_RESULTS:
-            raise ValueError(f"expected products_per_page in 1..{MAX_RESULTS}, got {products_per_page!r}")
+        if mode not in PRODUCTS_PER_PAGE:
+            raise UnknownName("mode", mode, list(PRODUCTS_PER_PAGE))
+        if products_per_page is None:
+            products_per_page = PRODUCTS_PER_PAGE[mode]
+        over_site = mode in ("react", "adapt")
+        most = _SITE_PAGE if over_site else MAX_RESULTS
+        if type(products_per_page) is not int or not 1 <= products_per_page <= most:
+            raise ValueError(f"expected products_per_page in 1..{most}, got {products_per_page!r}")
         self.stock = stock
         self.products = stock.products
+        self.mode = mode
         self.products_per_page = products_per_page
+        self.page_size = _SITE_PAGE if over_site else products_per_page
+        self._searched_on: tuple[Page, ...] = ("index",) if over_site else ("index", "results", "item", "sub")
         self.show_attrs = show_attrs
         self.nouns = nouns
         self.sub_pages = ("description", "features", "reviews", *(("attributes",) if show_attrs else ()))
@@ -102,10 +125,25 @@ class Shop:
         # Cut here as well, since another stock than the catalogue may return more.
         return tuple(self.stock.search(query)[:MAX_RESULTS])
 
+    def has_search(self, state: State) -> bool:
+        """Return whether the current page takes a search."""
+        return state.page in self._searched_on
+
     def listed(self, state: State) -> tuple[str, ...]:
-        """Return the ASINs on the current page of results; none past the end."""
-        first = (state.number - 1) * self.products_per_page
-        return state.results[first : first + self.products_per_page]
+        """Return the ASINs on the current page of results, all of which open; none past the end."""
+        first = (state.number - 1) * self.page_size
+        return state.results[first : first + self.page_size]
+
+    def shown(self, state: State) -> tuple[str, ...]:
+        """Return those of ``listed`` that the customer sees."""
+        return self.listed(state)[: self.products_per_page] if self.mode == "react" else self.listed(state)
+
+    def page_of(self, results: Sequence[str], asin: str) -> int | None:
+        """Return the page of results that shows a product, from 1; None if none does."""
+        if asin not in results:
+            return None
+        page, place = divmod(results.index(asin), self.page_size)
+        return None if self.mode == "react" and place >= self.products_per_page else page + 1
 
     def options(self, asin: str) -> Mapping[str, str]:
         """Return the option that each value belongs to, the last one if there are two."""

@@ -7,19 +7,21 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from textcraft_gym.envs.webshop.catalogue import GENERATED, Catalogue
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.files import GoalKind
 from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
-from textcraft_gym.envs.webshop.state import PRODUCTS_PER_PAGE, Shop
+from textcraft_gym.envs.webshop.state import Mode, Shop
 from textcraft_gym.errors import UnknownName
 
 GOAL_KINDS = ("human", "synthetic")
 
 _MOST_DIGITS = 9
+
+OpenedBy: TypeAlias = "tuple[str | Path, GoalKind, Mode, int | None, bool, Nouns]"
 
 
 class Market(Shop):
@@ -30,9 +32,9 @@ class Market(Shop):
         opened_by: The arguments of ``open_market``, with which another process opens it after unpickling.
     """
 
-    def __init__(self, catalogue: Catalogue, opened_by: tuple[str | Path, GoalKind, int, bool, Nouns]) -> None:
-        _, self.goals, products_per_page, show_attrs, nouns = opened_by
-        super().__init__(catalogue, products_per_page=products_per_page, show_attrs=show_attrs, nouns=nouns)
+    def __init__(self, catalogue: Catalogue, opened_by: OpenedBy) -> None:
+        _, self.goals, mode, products_per_page, show_attrs, nouns = opened_by
+        super().__init__(catalogue, mode=mode, products_per_page=products_per_page, show_attrs=show_attrs, nouns=nouns)
         self.catalogue = catalogue
         self._opened_by = opened_by
 
@@ -87,14 +89,15 @@ class Task:
 def open_market(
     data: str | Path = GENERATED,
     goals: GoalKind = "human",
-    products_per_page: int = PRODUCTS_PER_PAGE,
+    mode: Mode = "react",
+    products_per_page: int | None = None,
     show_attrs: bool = False,
     nouns: Nouns = default_nouns,
 ) -> Market:
     """Return the market of a data set, the same object as long as the data is unchanged.
 
     Raises:
-        UnknownName: If there is no such kind of goals.
+        UnknownName: If there is no such mode or kind of goals.
         ValueError: For synthetic goals of generated data, which has none.
         ShopDataError: If the data cannot be read.
     """
@@ -102,7 +105,7 @@ def open_market(
         raise UnknownName("kind of goals", goals, GOAL_KINDS)
     if data == GENERATED and goals != "human":
         raise ValueError(f"expected goals='human' for generated data, got {goals!r}")
-    return _market(Catalogue.load(data, goals=goals), (data, goals, products_per_page, show_attrs, nouns))
+    return _market(Catalogue.load(data, goals=goals), (data, goals, mode, products_per_page, show_attrs, nouns))
 
 
 @lru_cache(maxsize=32)
@@ -151,7 +154,7 @@ def task_at(market: Market, number: int) -> Task:
 
 
 @lru_cache(maxsize=8)
-def _market(catalogue: Catalogue, opened_by: tuple[str | Path, GoalKind, int, bool, Nouns]) -> Market:
+def _market(catalogue: Catalogue, opened_by: OpenedBy) -> Market:
     """Return a market, cached by catalogue: changed files make another catalogue."""
     return Market(catalogue, opened_by)
 

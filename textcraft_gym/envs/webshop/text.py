@@ -1,17 +1,14 @@
-"""The texts that the player reads: pages in three formats, and the short answers of one of them."""
+"""The texts that the player reads: pages in the formats of four programs, and the short answers of two of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
 
 from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node, page
-from textcraft_gym.envs.webshop.state import Shop, Transition
+from textcraft_gym.envs.webshop.state import Mode, Shop, Transition
 
-Mode: TypeAlias = Literal["react", "text", "text_rich"]
-
-PRODUCTS_PER_PAGE: dict[Mode, int] = {"react": 3, "text": 10, "text_rich": 10}
-INVALID = "Invalid action!"
+INVALID: Mapping[Mode, str] = {"react": "Invalid action!", "adapt": "Invalid action! Try a different action."}
+"""Answers to an invalid action; where there is none, the page is shown again."""
 
 
 def text(nodes: Iterable[Node]) -> str:
@@ -41,7 +38,7 @@ def text_rich(nodes: Iterable[Node]) -> str:
 
 
 def react(nodes: Iterable[Node]) -> str:
-    """Format a page as in ReAct's prompts: the instruction on the index page only, no blanks."""
+    """Format a page as in ReAct's and ADaPT's prompts: the instruction on the index page only, no blanks."""
     parts: list[str] = []
     for kind, words in nodes:
         if kind in (BUTTON, PRODUCT, VISITED):
@@ -55,13 +52,18 @@ def react(nodes: Iterable[Node]) -> str:
     return "".join(parts)
 
 
-MODES: dict[Mode, Callable[[Iterable[Node]], str]] = {"react": react, "text": text, "text_rich": text_rich}
+MODES: Mapping[Mode, Callable[[Iterable[Node]], str]] = {
+    "react": react,
+    "adapt": react,
+    "text": text,
+    "text_rich": text_rich,
+}
 
 
-def observation(shop: Shop, instruction: str, turn: Transition, earned: float, mode: Mode) -> str:
-    """Return the observation after an action: the page, or in the mode ``react`` a short answer instead."""
-    answer = react_answer(turn, earned) if mode == "react" else None
-    return MODES[mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
+def observation(shop: Shop, instruction: str, turn: Transition, earned: float) -> str:
+    """Return the observation after an action: the page, or a short answer instead."""
+    answer = short_answer(shop.mode, turn, earned)
+    return MODES[shop.mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
 
 
 def chosen(value: str) -> str:
@@ -74,10 +76,12 @@ def score(earned: float) -> str:
     return f"{SCORE}: {earned}"
 
 
-def react_answer(turn: Transition, earned: float) -> str | None:
-    """Return the short answer that ReAct's environment gives to some actions instead of the page; None for a page."""
+def short_answer(mode: Mode, turn: Transition, earned: float) -> str | None:
+    """Return the line that ReAct's and ADaPT's programs give to some actions instead of the page; None for a page."""
+    if mode not in INVALID:
+        return None
     if turn.reason:
-        return INVALID
+        return INVALID[mode]
     if turn.chosen:
         return chosen(turn.chosen)
     return score(earned) if turn.state.page == "done" else None

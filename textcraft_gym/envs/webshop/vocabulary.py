@@ -21,7 +21,7 @@ def vocabulary(catalogue: Catalogue) -> str:
     bought = results._replace(page="done", asin=asin, chosen=(("<>&'", ""),))
     states = [START, results, results._replace(page="item", asin=asin), bought]
     shown = [text.text_rich(pages.page(shop, "", state)) for state in states]
-    answers = [text.INVALID, text.chosen(""), text.score(0.0), "[clicked button] [clicked button_]"]
+    answers = [*text.INVALID.values(), text.chosen(""), text.score(0.0), "[clicked button] [clicked button_]"]
     products = [words for product in catalogue.products.values() for words in _printed(product)]
     instructions = [goal.instruction for goal in catalogue.goals]
     return "\n".join([*shown, *answers, *products, *instructions, "[SEP] 0 1 2 3 4 5 6 7 8 9"])
