@@ -15,8 +15,9 @@ from textcraft_gym import UnknownName, run_episode, tasks
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.contract.agent import Completion
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.demonstrations import Demonstration, demonstrations, task_hash, write_demonstrations
+from textcraft_gym.demonstrations import Demonstration, demonstrations, write_demonstrations
 from textcraft_gym.registration import BUNDLED, game_profile
+from textcraft_gym.task import task_hash
 
 GOLDEN = Path(__file__).parent / "golden" / "demonstrations.txt"
 TEST_SPLITS = {"ALFWorld-v0": ("valid_seen", "valid_unseen"), "WebShopLite-v0": ("test", "dev")}

@@ -18,7 +18,7 @@ from textcraft_gym import display
 from textcraft_gym.agents.contract.agent import ModelError
 from textcraft_gym.agents.loading import key_values
 from textcraft_gym.demonstrations import demonstrations, write_demonstrations
-from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.errors import RunError, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.page import html_page
@@ -27,6 +27,7 @@ from textcraft_gym.evaluation.run_folder import Record, read_config, read_record
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
+from textcraft_gym.evaluation.verify import verify as verify_run
 from textcraft_gym.human_play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.pack import read_pack, write_bundle
@@ -171,6 +172,43 @@ def compare(
         _print_json({"first": label(*before), "second": label(*after), **asdict(found)})
     else:
         display.show_comparison(label(*before), label(*after), found)
+
+
+@app.command()
+def verify(
+    runs: Annotated[list[Path] | None, typer.Argument(help="Run folders.")] = None,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(help="A module that may be imported because a run names it; may be repeated."),
+    ] = None,
+    env_arg: Annotated[
+        list[str] | None, typer.Option(help="KEY=VALUE for gym.make, in place of the run's; may be repeated.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="The split, in place of the run's.")] = None,
+    prompts: Annotated[Path | None, typer.Option(help="The folder of prompts, in place of the run's.")] = None,
+    show: Annotated[int, typer.Option(min=0, help="Differences to print.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Replay every recorded action of runs, and print where their records differ from what happens.
+
+    The exit status is 0 if all is identical, 1 if something differs or could not be rechecked, and 2 if a folder cannot
+    be read.
+    """
+    found, unreadable = {}, False
+    for run in runs or []:
+        try:
+            arguments = key_values(env_arg or [])
+            found[run] = verify_run(run, trusted=trust or (), env_args=arguments, split=split, prompts=prompts)
+        except RunError as error:  # the other runs are rechecked all the same
+            print(f"textcraft-gym: {error}", file=sys.stderr)
+            unreadable = True
+            continue
+        if not as_json:
+            print("\n".join(found[run].lines(str(run), show)))
+    if as_json:
+        _print_json({str(run): one.as_json() for run, one in found.items()})
+    if unreadable or not all(one.identical for one in found.values()):
+        raise typer.Exit(2 if unreadable else 1)
 
 
 @app.command()

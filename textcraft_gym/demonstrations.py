@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -14,7 +13,7 @@ from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import Unsupported, at_least
 from textcraft_gym.evaluation.episode import Episode, run_episode
 from textcraft_gym.registration import default_split, make_for
-from textcraft_gym.task import Task
+from textcraft_gym.task import Task, task_hash
 from textcraft_gym.wrappers.think_actions import ANSWER, THOUGHTS
 from textcraft_gym.wrappers.transcript_recorder import message
 
@@ -102,14 +101,6 @@ def write_demonstrations(found: Iterator[Demonstration | None], file: str | Path
     lines = [json.dumps(demo) + "\n" for demo in demos if demo is not None]
     atomic_write(Path(file), "".join(lines))
     return Written(len(lines), len(demos) - len(lines))
-
-
-def task_hash(env_id: str, task: Task) -> str:
-    """Return a SHA-256 of the environment's id and the task's content: the same for the same task in every version.
-
-    Splits without a common hash share no task, even if their task ids differ.
-    """
-    return hashlib.sha256(json.dumps([env_id, task.content]).encode()).hexdigest()
 
 
 def _no_thoughts(task: Task, actions: Sequence[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -75,6 +77,15 @@ def describe_task(task: Task) -> dict[str, Any]:
         "depth": getattr(task, "depth", 0),
         "optimal_length": getattr(task, "optimal_length", None),
     }
+
+
+def task_hash(env_id: str, task: Task) -> str:
+    """Return a SHA-256 of the environment's id and the task's content: the same for the same task in every version.
+
+    Splits without a common hash share no task, even if their task ids differ. A foreign environment's task may have no
+    content; its id stands for it.
+    """
+    return hashlib.sha256(json.dumps([env_id, getattr(task, "content", task.id)]).encode()).hexdigest()
 
 
 class MadeSplits(NamedTuple):

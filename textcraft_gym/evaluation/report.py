@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 from textcraft_gym.evaluation.metrics import ALL, Summary
 
 SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "errors")
+SIMULATED = " (simulated model)"
+"""Mark of a run whose numbers come from a simulated model."""
 
 Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
 Rows: TypeAlias = list[tuple[str, ...]]
@@ -23,7 +25,7 @@ def is_simulated(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]
 
 def label(run: str, config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> str:
     """Return a run's name for tables, marked if its numbers come from a simulated model."""
-    return f"{run} (simulated model)" if is_simulated(config, records) else run
+    return run + SIMULATED if is_simulated(config, records) else run
 
 
 def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:

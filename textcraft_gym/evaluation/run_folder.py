@@ -11,7 +11,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -31,6 +31,9 @@ Record: TypeAlias = dict[str, Any]
 
 SCHEMA = 2
 """Version of the folder's format. Folders of version 1, which had no number, can be read but not resumed."""
+
+MAX_LINE = 1 << 28
+"""Maximum length of a record in bytes."""
 
 _OLD_KEYS = {"belief": "claimed_success", "ended": "stop_reason"}
 """Keys of schema 1, with their names in the current schema."""
@@ -119,7 +122,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     file = Path(folder) / "config.json"
     try:
         config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{folder} is no run folder: {error}") from error
     return config
 
@@ -132,22 +135,51 @@ def read_records(folder: str | Path) -> list[Record]:
     Raises:
         RunError: If a line is no record; an incomplete last line is ignored.
     """
+    return latest(record for _, record in read_lines(folder))
+
+
+def read_lines(folder: str | Path) -> Iterator[tuple[int, Record]]:
+    """Yield every record of a run folder with the number of its line, those of superseded attempts as well.
+
+    Raises:
+        RunError: If a line is no record; an incomplete last line is ignored.
+    """
     file = Path(folder) / "episodes.jsonl"
     if not file.exists():
-        return []
-    records: dict[str, Record] = {}
-    written = file.read_bytes()
-    # Up to the last line break: what follows it is the incomplete line of a killed run.
-    for line_number, line in enumerate(written[: written.rfind(b"\n") + 1].splitlines(), 1):
-        try:
-            record = _in_current_schema(json.loads(line))
-            earlier = records.get(record["task"])
-            if earlier and earlier.get("error"):  # its completions were paid for nevertheless
+        return
+    if not file.is_file():  # a pipe or a device could be read for ever
+        raise RunError(f"{file} is no file")
+    with file.open("rb") as lines:
+        for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
+            if not line.endswith(b"\n"):
+                if len(line) == MAX_LINE:
+                    raise RunError(f"{file}:{number}: expected a line of less than {MAX_LINE >> 20} MiB")
+                return  # the incomplete line of a killed run
+            try:
+                record = _in_current_schema(json.loads(line))
+                if not isinstance(record["task"], str):
+                    raise TypeError("a task is named by a text")
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise RunError(f"{file}:{number}: not an episode record") from error
+            yield number, record
+
+
+def latest(records: Iterable[Record]) -> list[Record]:
+    """Return the last record of each task, with the cost of earlier attempts that raised as ``spent_before``.
+
+    Raises:
+        RunError: If such an attempt has no cost.
+    """
+    by_task: dict[str, Record] = {}
+    for record in records:
+        earlier = by_task.get(record["task"])
+        if earlier and earlier.get("error"):  # its completions were paid for nevertheless
+            try:
                 record["spent_before"] = earlier["cost"] + earlier.get("spent_before", 0.0)
-            records[record["task"]] = record
-        except (ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{file}:{line_number}: not an episode record") from error
-    return list(records.values())
+            except (KeyError, TypeError) as error:
+                raise RunError(f"not an episode record: an attempt at {record['task']} without its cost") from error
+        by_task[record["task"]] = record
+    return list(by_task.values())
 
 
 def without_timing(record: Mapping[str, Any]) -> Record:

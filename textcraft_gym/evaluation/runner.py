@@ -20,14 +20,29 @@ from textcraft_gym.evaluation.episode import Episode, Job
 from textcraft_gym.evaluation.run_folder import Record, RunFolder, read_records
 from textcraft_gym.evaluation.run_spec import DEFAULT_SEEDS, RunSpec
 from textcraft_gym.evaluation.step_limit import step_budget
-from textcraft_gym.task import describe_task, tasks_of
+from textcraft_gym.task import describe_task, task_hash, tasks_of
 
 
 class Planned(NamedTuple):
-    """An episode of a run: its job, and the fields of its record that describe the task."""
+    """An episode of a run: its job, the fields of its record that describe the task, and a digest of the task."""
 
     job: Job
     about: dict[str, Any]
+    digest: str
+
+
+class Plan(NamedTuple):
+    """What a spec comes to in this installation.
+
+    Attributes:
+        spec: The spec, with its step budget.
+        episodes: The episodes, by the task of their records.
+        identity: What tells the run from others, as ``config.json`` holds it.
+    """
+
+    spec: RunSpec
+    episodes: dict[str, Planned]
+    identity: dict[str, Any]
 
 
 def evaluate(
@@ -58,7 +73,7 @@ def evaluate(
     """
     spec = spec.resolved()
     backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
-    spec, planned, identity = _plan(spec)
+    spec, planned, identity = plan(spec)
     folder = RunFolder(out)
     folder.check(identity)
     with ExitStack() as stack:
@@ -84,8 +99,12 @@ def evaluate(
     return records
 
 
-def _plan(spec: RunSpec) -> tuple[RunSpec, dict[str, Planned], dict[str, Any]]:
-    """Return a run with its step budget, its episodes by the task of their records, and its identity."""
+def plan(spec: RunSpec) -> Plan:
+    """Return the episodes of a run and its identity.
+
+    Raises:
+        UnknownName, PromptError, ValueError: If the environment, its wrappers, the agent or its prompts cannot be had.
+    """
     prompts = Prompts(spec.prompts)
     agent = spec.make_agent(prompts)
     with closing(spec.make_env(agent)) as env:
@@ -95,22 +114,25 @@ def _plan(spec: RunSpec) -> tuple[RunSpec, dict[str, Planned], dict[str, Any]]:
             **spec.described(),
             "max_steps": budget,
             "env_sha256": env.get_wrapper_attr("fingerprint") if env.has_wrapper_attr("fingerprint") else None,
-            # With the same name and limit, a split may still have other tasks in another version.
-            "tasks_sha256": _sha256("\n".join(planned)),
+            # With the same name and limit, a split may still have other tasks, or the same ids another content.
+            "tasks_sha256": _sha256("\n".join(episode.digest for episode in planned.values())),
             "prompts_sha256": prompts.sha256,
             "version": version("textcraft-gym"),
         }
     # Through JSON, so that it equals the identity that is read from config.json: a tuple becomes a list.
-    return replace(spec, max_steps=budget), planned, json.loads(json.dumps(identity, default=repr))
+    return Plan(replace(spec, max_steps=budget), planned, json.loads(json.dumps(identity, default=repr)))
 
 
 def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     """Return an episode for each task of the split, or for each seed where there are no tasks."""
     tasks = tasks_of(env)
     if tasks is not None:
-        return {task.id: Planned(Job(task.id, spec.seed), describe_task(task)) for task in tasks[: spec.limit]}
+        return {
+            task.id: Planned(Job(task.id, spec.seed), describe_task(task), task_hash(spec.env, task))
+            for task in tasks[: spec.limit]
+        }
     seeds = range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS))
-    return {_seed_key(seed): Planned(Job(None, seed), _describe_seed(seed)) for seed in seeds}
+    return {_seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed)) for seed in seeds}
 
 
 def _seed_key(seed: int) -> str:
@@ -139,7 +161,7 @@ def _key(episode: Episode, planned: Container[object]) -> str:
 def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
     """Return the record of an episode and its line; one that cannot be written is the record of an error."""
     try:
-        record = {**planned.about, **asdict(episode), "task": planned.about["task"], "won": _won(episode)}
+        record = {**planned.about, **asdict(episode), "task": planned.about["task"], "won": is_won(episode)}
         return record, json.dumps(record, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         unwritable = failed_episode(planned.job, f"its record cannot be written: {error}")
@@ -147,7 +169,7 @@ def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
         return record, json.dumps(record)
 
 
-def _won(episode: Episode) -> bool:
+def is_won(episode: Episode) -> bool:
     """Return whether an episode was won; in a world that does not say so, whether it terminated with a reward."""
     if episode.won is None:
         return episode.stop_reason == "terminated" and episode.reward > 0

@@ -1,0 +1,412 @@
+"""Rechecks a run folder: every recorded action is played again, and everything that follows from that is compared."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import gymnasium as gym
+
+from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.loading import split_fields
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.json_types import is_of_type, type_name
+from textcraft_gym.evaluation.metrics import summarise_by_group
+from textcraft_gym.evaluation.replay import REPLAYED, SUMMED, Difference, differences, malformed
+from textcraft_gym.evaluation.report import SIMULATED, label, markdown
+from textcraft_gym.evaluation.run_folder import SCHEMA, Record, latest, read_config, read_lines
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import Plan, plan
+from textcraft_gym.registration import SUITE
+
+MAX_KEPT = 1000
+"""Maximum number of differences that are kept; the others are counted."""
+MAX_LIMIT = 1_000_000
+"""Maximum number of episodes of a run that is rechecked."""
+MAX_FILE = 1 << 26
+"""Maximum length of the config, the summary and the report, in bytes."""
+
+_TEXT = str | NoneType
+_CONFIG: Mapping[str, Any] = {
+    "env": str,
+    "split": _TEXT,
+    "agent": str,
+    "agent_args": dict[str, Any],
+    "prompts": _TEXT,
+    "env_args": dict[str, Any],
+    "wrappers": list[str],
+    "seed": int,
+    "limit": int | NoneType,
+    "max_steps": int,
+    "max_calls": int,
+    "env_sha256": _TEXT,
+    "tasks_sha256": str,
+    "prompts_sha256": str,
+    "version": str,
+}
+"""Types of the config's keys that a recheck reads."""
+
+_TASK = ("task", "group", "depth", "optimal_length")
+NOT_RECHECKED = (
+    "the model's answers and the agent's thoughts",
+    "numbers of calls and tokens beyond their sums in the trace",
+    "cost",
+    "claimed_success",
+    "errors and whether an agent stopped by itself or for want of calls",
+    "times",
+)
+"""What a replay cannot know."""
+
+
+@dataclass
+class Verification:
+    """Outcome of a recheck.
+
+    Attributes:
+        episodes: Number of records replayed.
+        steps: Number of actions replayed.
+        seconds: Duration of the replays.
+        errors: Number of episodes of which the last record is an error; no success rate counts them.
+        count: Number of differences.
+        differences: The first of them.
+        unverifiable: What could not be rechecked here.
+        notes: What a reader should know and is no difference.
+    """
+
+    episodes: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    errors: int = 0
+    count: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    unverifiable: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def identical(self) -> bool:
+        """Whether everything was rechecked, and nothing differs."""
+        return not self.count and not self.unverifiable
+
+    def lines(self, run: str, shown: int) -> list[str]:
+        """Return the outcome as text.
+
+        Args:
+            run: The name of the run.
+            shown: Maximum number of differences listed.
+        """
+        outcome = (
+            f"{self.count} difference{'s' * (self.count != 1)}"
+            if self.count
+            else "identical"
+            if self.identical
+            else "identical as far as it can be rechecked"
+        )
+        rate = f" ({self.steps / self.seconds:,.0f} a second)" if self.seconds else ""
+        lines = [f"{run}: {outcome}; {self.episodes} episodes, {self.steps:,} steps replayed{rate}"]
+        lines += [f"  {difference}" for difference in self.differences[:shown]]
+        if self.count > shown:
+            lines.append(f"  and {self.count - shown} more")
+        lines += [f"  cannot be rechecked: {what}" for what in self.unverifiable[:shown]]
+        if len(self.unverifiable) > shown:
+            lines.append(f"  and {len(self.unverifiable) - shown} more")
+        if self.errors:
+            lines.append(f"  {self.errors} episodes ended with an error, which no rate counts; why is not rechecked")
+        lines += [f"  note: {note}" for note in self.notes]
+        return [*lines, f"  not rechecked: {', '.join(not_rechecked())}"]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as JSON values."""
+        differences = [difference._asdict() for difference in self.differences]
+        return {
+            **asdict(self),
+            "identical": self.identical,
+            "differences": differences,
+            "not_rechecked": not_rechecked(),
+        }
+
+    def differs(self, where: str, what: str) -> None:
+        """Add a difference."""
+        self.count += 1
+        if self.count <= MAX_KEPT:
+            self.differences.append(Difference(_printable(where), _printable(what)))
+
+
+def verify(
+    folder: str | Path,
+    *,
+    trusted: Collection[str] = (),
+    env_args: Mapping[str, Any] | None = None,
+    split: str | None = None,
+    prompts: str | Path | None = None,
+) -> Verification:
+    """Replay every recorded action of a run in the world that its config names, and compare all that follows from it.
+
+    Compared are the tasks, the game's data and the prompts by their digests; of each episode the observations, reward,
+    win, steps, trials and end; whether every task was played once; the sums within a record; the summary and
+    the report.
+
+    Args:
+        folder: The run folder.
+        trusted: Modules, not of this package, that may be imported because the run names them.
+        env_args: Replacements of arguments of the environment, such as a path that differs on this machine.
+        split: Replacement of the split.
+        prompts: Replacement of the folder of prompts.
+
+    Raises:
+        RunError: If the folder cannot be read, or its world cannot be had here.
+    """
+    config = _read(folder)
+    spec = _spec(config, trusted, {**config["env_args"], **(env_args or {})}, split, prompts)
+    found = Verification()
+    try:
+        agent = _agent(spec, config, trusted, found)
+        planned = plan(replace(spec, agent=agent))
+        # In the suite's worlds what agents need is added to info, which only wrappers read: without it they are faster.
+        in_suite = spec.env in SUITE and not spec.wrappers
+        env = planned.spec.make_env(_substitute if in_suite else planned.spec.make_agent())
+    except Exception as error:  # worlds of others can raise anything
+        raise RunError(f"{folder}: its world cannot be had here: {type(error).__name__}: {error}") from error
+    _compare_identity(config, planned, found)
+    with closing(env):
+        records = _replay_all(Path(folder), env, planned, found)
+    _compare_summary(Path(folder), config, [records[task] for task in planned.episodes if task in records], found)
+    return found
+
+
+def not_rechecked() -> list[str]:
+    """Return the fields of records that a recheck does not look at beyond their type, and what it cannot know."""
+    checked = (*_TASK, *REPLAYED, "transcript", *SUMMED)
+    return [
+        *NOT_RECHECKED,
+        *(name.name for name in fields(Episode) if name.name not in (*checked, "cost") and name.compare),
+    ]
+
+
+def _read(folder: str | Path) -> dict[str, Any]:
+    """Return the config of a run.
+
+    Raises:
+        RunError: If there is none, or it is not one of a run in the current format.
+    """
+    _bounded(Path(folder) / "config.json")
+    config = read_config(folder)
+    if not isinstance(config, dict) or config.get("schema") != SCHEMA:
+        found = config.get("schema", 1) if isinstance(config, dict) else None
+        raise RunError(f"{folder}: expected a run of format {SCHEMA}, got {found!r}")
+    for name, expected in _CONFIG.items():
+        if name not in config or not is_of_type(config[name], expected):
+            raise RunError(
+                f"{folder}: expected {name} of type {type_name(expected)}, got {str(config.get(name))[:80]!r}"
+            )
+    if (config["limit"] or 0) > MAX_LIMIT:
+        raise RunError(f"{folder}: expected a limit of {MAX_LIMIT} episodes or less, got {config['limit']}")
+    return config
+
+
+def _bounded(file: Path) -> None:
+    """Make sure that a file can be read whole.
+
+    Raises:
+        RunError: If it is missing, none, or too long.
+    """
+    if not file.is_file():  # a pipe or a device could be read for ever
+        raise RunError(f"{file} is no file")
+    if file.stat().st_size > MAX_FILE:
+        raise RunError(f"{file} is longer than {MAX_FILE >> 20} MiB")
+
+
+def _spec(
+    config: Mapping[str, Any],
+    trusted: Collection[str],
+    env_args: Mapping[str, Any],
+    split: str | None,
+    prompts: str | Path | None,
+) -> RunSpec:
+    """Return the spec of a run, without its models, which a replay does not ask.
+
+    Raises:
+        RunError: If the environment or a wrapper is code that is not trusted, or an argument names a pipe or a device.
+    """
+    # A recorder would write the episodes to its file again, and changes nothing that the agent reads.
+    wrappers = [name for name in config["wrappers"] if split_fields(name)[:1] != ["TranscriptRecorder"]]
+    for name in (config["env"], *(split_fields(wrapper)[0] for wrapper in wrappers if split_fields(wrapper))):
+        if not _is_trusted(name, trusted):
+            module = name.rpartition(":")[0]
+            raise RunError(
+                f"the run names code of the module {module!r}, which is no part of textcraft_gym; "
+                f"if you trust it: --trust {module}"
+            )
+    split = split or config["split"]
+    prompts = prompts or config["prompts"]
+    for named in (*env_args.values(), prompts, *((split, split.rpartition(":")[0]) if split else ())):
+        if isinstance(named, str) and _is_endless(named):
+            raise RunError(f"the run names {named!r}, which is no file")
+    numbers = {name: config[name] for name in ("seed", "limit", "max_steps", "max_calls")}
+    try:
+        return RunSpec(
+            config["env"],
+            split,
+            config["agent"],
+            config["agent_args"],
+            model=None,
+            prompts=prompts,
+            env_args=env_args,
+            wrappers=tuple(wrappers),
+            **numbers,
+        )
+    except ValueError as error:
+        raise RunError(f"the config cannot be read: {error}") from error
+
+
+def _is_trusted(name: str, trusted: Collection[str]) -> bool:
+    """Return whether a name is one of the suite, or of a module that may be imported."""
+    module = name.rpartition(":")[0]
+    return ":" not in name or any(f"{module}.".startswith(f"{known}.") for known in trusted if known)
+
+
+def _is_endless(path: str) -> bool:
+    try:
+        return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
+    except (OSError, ValueError):  # no path at all
+        return False
+
+
+def _agent(
+    spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], found: Verification
+) -> str | Agent | Policy:
+    """Return the agent's name, or where it cannot be made here, a substitute that asks for no arguments and prompts."""
+    try:
+        if not _is_trusted(config["agent"], trusted):
+            raise RunError("its module is not trusted")
+        spec.make_agent()
+    except Exception as error:  # agents of others can raise anything
+        why = f"the agent {config['agent']!r} cannot be made here: {error}"
+        if config["prompts_sha256"] == Prompts().sha256:
+            found.notes.append(f"{why}; it read no prompts")
+        else:
+            found.unverifiable.append(f"the prompts, since {why}")
+        return _substitute
+    return config["agent"]
+
+
+def _substitute(observation: str, info: Mapping[str, Any]) -> str:
+    return ""
+
+
+def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verification) -> None:
+    """Compare the digests of the game's data, the tasks and the prompts with those of this installation."""
+    about = {
+        "env_sha256": "the game's data are others",
+        "tasks_sha256": "the tasks are others",
+        "prompts_sha256": "the prompts are others",
+    }
+    for name, meaning in about.items():
+        known = name != "prompts_sha256" or planned.spec.agent is not _substitute
+        if known and config[name] != planned.identity[name]:
+            found.differs("config.json", f"{name}: recorded {config[name]}, here {planned.identity[name]}: {meaning}")
+    if config["version"] != planned.identity["version"]:
+        found.notes.append(f"played with version {config['version']}, rechecked with {planned.identity['version']}")
+
+
+def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification) -> dict[str, Record]:
+    """Replay every record, and return the last one for each task without its transcript."""
+    last: dict[str, Record] = {}
+
+    def replayed() -> Iterator[Record]:
+        for line, record in read_lines(folder):
+            where = f"episodes.jsonl:{line}, {record['task']}"
+            started = time.perf_counter()
+            slim = _replay_one(env, planned, record, last.get(record["task"]), where, found)
+            found.seconds += time.perf_counter() - started
+            if slim is not None:
+                last[slim["task"]] = slim
+                yield slim
+
+    records = {record["task"]: record for record in latest(replayed())}
+    found.errors = sum(bool(record["error"]) for record in records.values())
+    missing = [task for task in planned.episodes if task not in records]
+    if missing:
+        others = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        count = f"{len(missing)} of {len(planned.episodes)} episodes are missing"
+        found.differs("episodes.jsonl", f"{count}: {', '.join(missing[:10])}{others}")
+    return records
+
+
+def _replay_one(
+    env: gym.Env[str, str],
+    planned: Plan,
+    record: Record,
+    earlier: Record | None,
+    where: str,
+    found: Verification,
+) -> Record | None:
+    """Recheck one record, and return it without its transcript; None if it cannot be counted."""
+    episode = planned.episodes.get(record["task"])
+    try:
+        if wrong := malformed(record, episode):
+            found.differs(where, wrong)
+            return None
+        if episode is None:
+            found.differs(where, "the run has no such task")
+            return None
+        if earlier and not earlier["error"]:
+            found.differs(where, "the episode is there twice, and only an error may be followed by another attempt")
+        if record["transcript"]:
+            found.episodes += 1
+            found.steps += record["steps"]
+            limits = planned.identity["max_steps"], planned.spec.max_calls
+            for what in differences(env, record, episode, *limits):
+                found.differs(where, what)
+        else:
+            found.unverifiable.append(_printable(f"{where}: it has no transcript"))
+            if not record["error"]:
+                found.differs(where, "it has no transcript and no error")
+    except RecursionError:
+        found.differs(where, "it is nested too deeply")
+        return None
+    # The task's own values, so that a wrong group does not stop the summary.
+    return {**record, **episode.about, "transcript": [], "trace": None, "traceback": None}
+
+
+def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[Record], found: Verification) -> None:
+    """Compare the summary and the report with what the records come to."""
+    if not (folder / "summary.json").exists() and not config.get("finished"):
+        found.notes.append("the run is not finished, and has no summary")
+        return
+    summaries = summarise_by_group(records)
+    try:
+        for name in ("summary.json", "report.md"):
+            _bounded(folder / name)
+        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        report = (folder / "report.md").read_text(encoding="utf-8")
+    except (OSError, ValueError, RecursionError) as error:
+        found.differs("summary.json, report.md", f"cannot be read: {error}")
+        return
+    for where, recorded, here in _leaves(summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))):
+        found.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
+    # A folder may have been renamed since: the run goes by the name that the report has.
+    name = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0].removesuffix(SIMULATED)
+    if report != markdown({label(name, config, records): summaries}):
+        found.differs("report.md", "it is not the table of the records")
+
+
+def _leaves(recorded: Any, here: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield each place at which two values of JSON differ, with both values."""
+    if isinstance(recorded, dict) and isinstance(here, dict):
+        for key in [*here, *(key for key in recorded if key not in here)]:
+            yield from _leaves(recorded.get(key, "nothing"), here.get(key, "nothing"), f"{path}.{key}".lstrip("."))
+    elif json.dumps(recorded) != json.dumps(here):
+        yield path or "it", json.dumps(recorded)[:100], json.dumps(here)[:100]
+
+
+def _printable(text: str) -> str:
+    """Return a text on one line without control characters, which a hostile file may send to a terminal."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
