@@ -6,6 +6,7 @@ BIN := $(CURDIR)/$(VENV)/bin
 TORCH ?= torch==2.13.0
 ENGINE := $(CURDIR)/$(VENV)-engine
 RL := $(CURDIR)/$(VENV)-rl
+OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
 .PHONY: demo test lint types unit test-slow test-pythons test-engine test-ray test-rl
@@ -117,11 +118,16 @@ $(VENV)/.test: $(VENV)/.demo
 	touch $@
 
 # The original engine needs a compiler and Python 3.12 or older; where it cannot be installed, its tests are skipped by name.
+# Of the older releases only the domain and the grammar are used, which are read from their wheels.
 $(ENGINE)/.engine: setup.cfg pyproject.toml
 	@echo 'installing textcraft_gym with the extras [test] and [alfworld], which is compiled (minutes), into $(ENGINE)'
 	$(PYTHON) -m venv $(ENGINE)
 	$(ENGINE)/bin/python -m pip install --quiet --editable '.[test]'
 	$(ENGINE)/bin/python -m pip install --quiet --editable '.[alfworld]' || echo 'ALFWorld could not be installed: its tests are skipped'
+	for version in $(OLD_ALFWORLD); do \
+		$(ENGINE)/bin/python -m pip download --quiet --no-deps --dest $(ENGINE)/wheels alfworld==$$version \
+			|| echo "alfworld $$version could not be fetched: tests of its grammar are skipped"; \
+	done
 	touch $@
 
 .venv-ray/.ray: setup.cfg pyproject.toml

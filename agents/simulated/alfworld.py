@@ -90,7 +90,7 @@ def _commands(goal: str) -> list[str]:
     if do := _DO.fullmatch(goal):
         verb, thing, preposition, place = do.groups()
         if verb == "put":
-            return [f"move {thing} \\d+ to {place}", f"open {place}", f"go to {place}"]
+            return [rf"(?:move {thing} \d+ to|put {thing} \d+ in/on) {place}", f"open {place}", f"go to {place}"]
         return [f"{verb} {thing} \\d+ {preposition} {place}", f"go to {place}"]
     if light := _LIGHT.fullmatch(goal):
         return [rf"use {light[1]} \d+", f"go to {light[2]}"]

@@ -128,7 +128,7 @@ def test_restore__of_what_is_no_snapshot_of_this_game_raises_and_changes_nothing
     [
         ("TextCraft-v0", {"distractors": 3}, "distractors=10.*distractors=3"),
         ("TextCraft-v0", {"tags": "item"}, "recipes="),
-        ("ALFWorld-v0", {"dialect": "put"}, "dialect='move'.*dialect='put'"),
+        ("ALFWorld-v0", {"dialect": "0.3"}, "dialect='0.4'.*dialect='0.3'"),
         ("WebShopLite-v0", {"mode": "text"}, "mode='react'.*mode='text'"),
         ("WebShopLite-v0", {"show_attrs": True}, "show_attrs=False.*show_attrs=True"),
     ],

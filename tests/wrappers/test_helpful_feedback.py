@@ -162,6 +162,30 @@ def test_alfworld__has_an_example_of_every_code():
     assert {code for code, _ in ALFWORLD.values()} == set(reasons.REASONS)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "command", "expected"),
+    [
+        ("0.3", "help", "There is no such command: there are look, inventory, go to, open, close, take, put,"),
+        (
+            "0.3",
+            "move mug 1 to shelf 1",
+            "There is no such command: say put (object) in/on (receptacle).",
+        ),
+        ("0.3", "put mug 1 in/on shelf 1", "You are not carrying mug 1: take it first."),
+        (
+            "0.4",
+            "put mug 1 in/on shelf 1",
+            "There is no such command: say move (object) to (receptacle).",
+        ),
+    ],
+)
+def test_alfworld__explains_in_the_dialect_that_it_plays(dialect, command, expected):
+    game = Game(household(Goal("pick_and_place_simple", "AppleType", "FridgeType"), "loc_table"), dialect)
+    _, answer, code, _ = apply(game, game.first, command)
+    assert answer == "Nothing happens."
+    assert explain(game, game.first, command, code).startswith(expected)
+
+
 def test_webshop__explains_every_code():
     env = HelpfulFeedback(make("WebShopLite-v0"))
     env.reset(seed=0)

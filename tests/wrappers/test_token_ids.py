@@ -66,7 +66,7 @@ def test_tokens__of_any_text_are_in_the_space(text, length, buckets):
         ("TextCraft-v0", {"split": "all"}),
         ("TextCraftTags-v0", {"split": "all"}),
         ("ALFWorld-v0", {"split": "all"}),
-        ("ALFWorld-v0", {"dialect": "put"}),
+        ("ALFWorld-v0", {"dialect": "0.3"}),
         ("WebShopLite-v0", {"split": "all"}),
         ("WebShopLite-v0", {"mode": "text", "show_attrs": True}),
         ("WebShopLite-v0", {"mode": "text_rich"}),

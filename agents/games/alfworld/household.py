@@ -96,7 +96,7 @@ every fourth generated training game.
 
 APPLIANCES = {"clean": ("sinkbasin", "sink"), "heat": ("microwave",), "cool": ("fridge",)}
 PUT_COMMANDS = {"move": "move {thing} to {place}", "put": "put {thing} in/on {place}"}
-"""The command in either dialect of the game, by its verb; the second is tried where the first does nothing."""
+"""The command in either dialect of the game, by its verb; without an arrival to tell the dialect, both are tried."""
 
 Order: TypeAlias = Callable[[str], Sequence[str]]
 """Returns the places to search for a kind of thing, in order."""
@@ -152,7 +152,7 @@ _TASKS = [
 ]
 _SEEN = re.compile(r"(?:On the (?P<on>\w+ \d+)|The (?P<open>\w+ \d+) is open\. In it), you see (?P<things>.+)\.")
 _CLOSED = re.compile(r"The (\w+ \d+) is closed\.")
-_ARRIVED = re.compile(r"You arrive at (\w+ \d+)\.")
+_ARRIVED = re.compile(r"You arrive at (loc )?")
 _TAKEN = re.compile(r"You pick up the (\w+ \d+) from the (\w+ \d+)\.")
 _PUT = re.compile(r"You (?P<verb>move|put) the (?P<thing>\w+ \d+) (?:to|in/on) the (?P<place>\w+ \d+)\.")
 _TREATED = re.compile(r"You (clean|heat|cool) the (\w+ \d+) using the (\w+ \d+)\.")
@@ -205,7 +205,7 @@ class Household:
         brought: The place where it put each thing.
         lit: The lamps that it turned on.
         refused: Commands that did nothing.
-        put_commands: The dialects of the put command to try: the one that worked, once one has.
+        put_commands: The dialects of the put command to try: one, once an arrival or an answer to a put shows which.
     """
 
     def __init__(self, situation: str) -> None:
@@ -226,7 +226,9 @@ class Household:
         if answer.startswith("Nothing happens."):
             self._refuse(command)
         if arrived := _ARRIVED.match(answer):
-            self.at = arrived[1]
+            # The command says where: the older dialect names the location, such as loc 5, instead of the place.
+            self.at = command.removeprefix("go to ")
+            self.put_commands = (PUT_COMMANDS["put" if arrived[1] else "move"],)
         if taken := _TAKEN.match(answer):
             self.held, self.at = taken.groups()
             self._lose(self.held)

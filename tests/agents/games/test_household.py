@@ -172,6 +172,15 @@ def test_household__says_it_in_the_other_dialect_where_the_first_does_nothing():
     assert household.done(HouseholdTask("cd", target="bed"))
 
 
+def test_household__knows_the_dialect_from_an_arrival():
+    for where, command in (("loc 7", "put cd 1 in/on bed 1"), ("bed 1", "move cd 1 to bed 1")):
+        household = told("go to bed 1", f"You arrive at {where}. On the bed 1, you see a cd 1.")
+        household.read("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
+        assert next_command(household, HouseholdTask("cd", target="bed")) == command
+        household.read(command, "Nothing happens.")
+        assert next_command(household, HouseholdTask("cd", target="bed")) is None
+
+
 class Mute(gym.Wrapper):
     """Tells nothing but text."""
 
@@ -184,7 +193,7 @@ class Mute(gym.Wrapper):
         return observation, reward, terminated, truncated, {"won": info["won"]}
 
 
-@pytest.mark.parametrize("arguments", [{}, {"dialect": "put"}, {"hidden": 100, "receptacles": 40}], ids=str)
+@pytest.mark.parametrize("arguments", [{}, {"dialect": "0.3"}, {"hidden": 100, "receptacles": 40}], ids=str)
 def test_explorer__wins_every_made_game_by_its_text_alone(arguments: dict):
     env = Mute(gym.make("ALFWorld-v0", split="valid_unseen", max_episode_steps=-1, **arguments))
     for task in env.get_wrapper_attr("tasks"):

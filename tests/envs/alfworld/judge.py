@@ -19,13 +19,16 @@ from typing import Any, NamedTuple
 
 from tests.envs.alfworld.memoised import memoised
 from textcraft_gym.envs.alfworld.game import Game, State
-from textcraft_gym.envs.alfworld.problem import read_game
+from textcraft_gym.envs.alfworld.problem import read_dialect, read_game
 from textcraft_gym.envs.alfworld.rules import apply, is_won, moves, opening
 
 MISSING = [name for name in ("textworld", "alfworld") if importlib.util.find_spec(name) is None]
+OLD_WHEELS = sorted((Path(sys.prefix) / "wheels").glob("alfworld-0.[23].*.whl"))
+"""Wheels of the releases before 0.4, of which only the domain and the grammar are used."""
 OFFICIAL = Path(__file__).parents[4] / "shared" / "alfworld-games"
 INVALID = (
     *("", "fly", "look ", " inventory", "Look", "examine", "go to bed", "go to fridge 99", "open", "open shelf 1"),
+    *("help", "put apple 1 in/on fridge 1", "You", "go to loc 1", "examine loc 1"),
     *("take apple from fridge 1", "take apple 1 from fridge 1", "move apple 1 to fridge 1", "put apple 1 in fridge 1"),
     *("heat egg 1 with fridge 1", "cool egg 1 with microwave 1", "clean mug 1 with sinkbasin 1", "use bed 1"),
     *("slice bread 1 with knife 1", "examine desklamp 1", "close cabinet 1", "help me"),
@@ -95,7 +98,7 @@ def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record
     Of the random commands most act on the place, so that things are opened, taken, put back, sliced and heated; some
     cannot be played.
     """
-    real, native = TextWorld(file), Native(Game(read_game(file)))
+    real, native = TextWorld(file), Native(Game(read_game(file), read_dialect(file)))
     number = random.Random(f"{file.parent.name}/{seed}").random
     yield real.begin(), native.begin()
     script = ["look", "inventory", *json.loads(file.read_text(encoding="utf-8"))["walkthrough"]]

@@ -41,7 +41,7 @@ def look(folder: Path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two games that can be played and three that cannot."""
     for known, text in (("KNOWN_DOMAINS", DOMAIN), ("KNOWN_GRAMMARS", "")):
-        monkeypatch.setattr(problem, known, {hashlib.sha256(text.encode()).hexdigest()})
+        monkeypatch.setattr(problem, known, {hashlib.sha256(text.encode()).hexdigest(): "0.4"})
     monkeypatch.setenv("TEXTCRAFT_GYM_CACHE", str(tmp_path / "cache"))
     games = tmp_path / "games"
     write_game(games, "light")

@@ -19,7 +19,7 @@ def test_fingerprint__tells_games_apart():
     others = [
         Game(household(GOAL, "loc_table")),
         Game(household(GOAL._replace(otype="MugType"), "loc_start")),
-        Game(household(GOAL, "loc_start"), "put"),
+        Game(household(GOAL, "loc_start"), "0.3"),
     ]
     assert len({first.fingerprint, *(other.fingerprint for other in others)}) == 4
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.feedback import explain
-from textcraft_gym.envs.alfworld.game import Content, Dialect, Game, State
+from textcraft_gym.envs.alfworld.game import Content, Game, State
 from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
 from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select
-from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
+from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS, WORDINGS, Dialect
 from textcraft_gym.envs.alfworld.thoughts import thoughts
 from textcraft_gym.envs.alfworld.vocabulary import vocabulary
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.errors import UnknownName
 
-DIALECTS = ("move", "put")
 ENGINES = ("native", "textworld")
 
 Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool]]
@@ -30,10 +29,9 @@ Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int,
 class ALFWorldEnv(TextEnv):
     """Do a task in a household of text: find objects, clean, heat, cool or light them, and put them where asked.
 
-    **Actions** (any string; other or impossible commands answer ``Nothing happens.``): ``look``,
-    ``inventory``, ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``, ``move O to R`` (``put O in/on R``
-    in the dialect ``put``), ``clean|heat|cool O with R``, ``use O``, ``slice O with O``, ``examine R``, ``examine O``.
-    Names include the number: ``fridge 1``.
+    **Actions** (any string; other or impossible commands answer ``Nothing happens.``): ``look``, ``inventory``,
+    ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``, ``move O to R``, ``clean|heat|cool O with R``,
+    ``use O``, ``slice O with O``, ``examine R``, ``examine O``. Names include the number: ``fridge 1``.
 
     **Observation**: text, byte for byte as from TextWorld's engine with the official grammar.
 
@@ -61,7 +59,10 @@ class ALFWorldEnv(TextEnv):
         hidden: Chance in per cent that each goal object starts in a closed receptacle.
         engine: ``native``, or ``textworld`` for the official one (extra ``[alfworld]``): the same spaces, info and
             text, about ten thousand times slower.
-        dialect: The command that puts something down: ``move`` as in ALFWorld since 0.4, or ``put`` as before.
+        dialect: The grammar, by the release of ALFWorld, whatever that of the game files: ``0.4`` (the default), or
+            ``0.3`` as in releases 0.2 and 0.3 and the prompts of papers: ``put O in/on R``, arrivals name the location
+            (``You arrive at loc 5.``), and there is no ``help``. The official engine plays a game in its own dialect
+            only.
         admissible: Whether info lists the admissible commands.
         expert: Whether info has a short plan to the goal.
         render_mode: ``ansi`` renders the last action and its answer.
@@ -92,25 +93,23 @@ class ALFWorldEnv(TextEnv):
         distractors: int | None = None,
         hidden: int = Difficulty().hidden,
         engine: Literal["native", "textworld"] = "native",
-        dialect: Dialect = "move",
+        dialect: Dialect = "0.4",
         admissible: bool = False,
         expert: bool = False,
         render_mode: str | None = None,
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
-        if dialect not in DIALECTS:
-            raise UnknownName("dialect", dialect, DIALECTS)
+        self.dialect = cast("Dialect", str(dialect))  # the command line reads 0.3 as a number
+        if self.dialect not in WORDINGS:
+            raise UnknownName("dialect", dialect, list(WORDINGS))
         if engine not in ENGINES:
             raise UnknownName("engine", engine, ENGINES)
-        if engine == "textworld" and dialect != "move":
-            raise ValueError("expected dialect='move' with engine='textworld'")
         self.games = Games(games, split, Difficulty(receptacles, distractors, hidden))
         self.tasks = select(self.games.tasks, task_types)
         if not self.tasks:
             skipped = "".join(f"\n{message}" for message in self.games.skipped)
             raise ValueError(f"split {split!r} of {games} has no playable game of these types{skipped}")
-        self.dialect: Dialect = dialect
-        self._real = RealEngine() if engine == "textworld" else None
+        self._real = RealEngine(self.dialect) if engine == "textworld" else None
 
     @property
     def fingerprint(self) -> str:

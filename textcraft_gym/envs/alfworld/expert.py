@@ -93,7 +93,7 @@ class Walk:
         """Put the held object into a receptacle."""
         obj = self.game.objects[self.state.held]
         self.reach(receptacle, inside=True)
-        self.do(self.game.put.format(o=obj, r=self.game.receptacles[receptacle]))
+        self.do(self.game.wording.put.format(o=obj, r=self.game.receptacles[receptacle]))
 
 
 def _walks(game: Game, state: State) -> Iterator[Walk]:

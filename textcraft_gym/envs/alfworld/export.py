@@ -1,7 +1,7 @@
 """Exports generated games as files that ALFWorld's loader and TextWorld can play.
 
 The PDDL domain and the grammar that such a file needs are not copied into this package: they are read from the
-installed package alfworld.
+installed package alfworld, or from a wheel of another release, whose dialect the game then has.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 from textcraft_gym.envs.alfworld.problem import TASK, GameError, Problem, goal_form
 
+_LOGIC_FILES = ("alfred.pddl", "alfred.twl2")
+
 
 class Logic(NamedTuple):
-    """ALFWorld's PDDL domain and text grammar, which are the same in every game."""
+    """ALFWorld's PDDL domain and text grammar, which are the same in every game of a release."""
 
     domain: str
     grammar: str
@@ -44,14 +47,17 @@ def write_problem(problem: Problem, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def export_game(problem: Problem, task_id: str, folder: Path, walkthrough: Sequence[str]) -> Path:
+def export_game(
+    problem: Problem, task_id: str, folder: Path, walkthrough: Sequence[str], logic: Logic | None = None
+) -> Path:
     """Write ``<folder>/<task_id>/game.tw-pddl``, and the ``traj_data.json`` without which ALFWorld's loader skips it.
 
     Args:
         problem: The game.
         task_id: ``<task>/<trial>``.
         folder: The data path of a split in ALFWorld's configuration.
-        walkthrough: Commands that win the game.
+        walkthrough: Commands that win the game, in the dialect of the grammar.
+        logic: Domain and grammar; None for those of the installed package ``alfworld``.
 
     Returns:
         The game file.
@@ -60,7 +66,7 @@ def export_game(problem: Problem, task_id: str, folder: Path, walkthrough: Seque
         GameError: If ``alfworld`` is not installed, or the loader would skip a game with this id.
     """
     _check_id(task_id)
-    logic = installed_logic()
+    logic = logic or installed_logic()
     game = {
         "pddl_domain": logic.domain,
         "grammar": TASK.sub(lambda _: f"Your task is to: {problem.task}", logic.grammar),
@@ -87,9 +93,22 @@ def installed_logic() -> Logic:
         raise GameError('exporting games needs the package alfworld: pip install "textcraft-gym[alfworld]"')
     data = Path(spec.submodule_search_locations[0]) / "data"
     try:
-        return Logic(*((data / f"alfred.{kind}").read_text(encoding="utf-8") for kind in ("pddl", "twl2")))
+        return Logic(*((data / name).read_text(encoding="utf-8") for name in _LOGIC_FILES))
     except OSError as error:
         raise GameError(f"the installed package alfworld lacks its domain or its grammar: {error}") from error
+
+
+def wheel_logic(wheel: Path) -> Logic:
+    """Return the domain and the grammar in a wheel of ``alfworld``, such as ``pip download alfworld==0.3.5`` fetches.
+
+    Raises:
+        GameError: If it cannot be read or lacks them.
+    """
+    try:
+        with ZipFile(wheel) as files:
+            return Logic(*(files.read(f"alfworld/data/{name}").decode() for name in _LOGIC_FILES))
+    except (OSError, BadZipFile, KeyError, UnicodeDecodeError) as error:
+        raise GameError(f"{wheel}: no wheel with ALFWorld's domain and grammar: {error}") from error
 
 
 def _check_id(task_id: str) -> None:

@@ -8,6 +8,11 @@ from textcraft_gym.envs.alfworld.reasons import read
 _ECHOED = 200
 _APPLIANCES = {"clean": "a sink", "heat": "a microwave", "cool": "a fridge"}
 _UNKNOWN = "There is no such command: help lists what there is."
+_UNKNOWN_WITHOUT_HELP = (
+    "There is no such command: there are look, inventory, go to, open, close, take, put, examine, use, heat, clean, "
+    "cool and slice."
+)
+_UNKNOWN_PUT = "There is no such command: say {put}."
 _OUT_OF_REACH = "There is no {object} within reach that this can be done to."
 _WORDS = {
     "missing_index": "Things are named with their number, {first} 1: say which {first} is meant.",
@@ -31,7 +36,7 @@ def explain(game: Game, state: State, command: str, reason: str) -> str:
     """Explain why a command did nothing, given the code of ``reasons.REASONS``."""
     parsed = read(command)
     if parsed is None or reason not in _WORDS:
-        return _UNKNOWN
+        return _unknown(game, parsed[0] if parsed else "")
     _, arguments = parsed
     verb = arguments.pop("verb", "")
     arguments = {role: name[:_ECHOED] for role, name in arguments.items()}
@@ -52,3 +57,9 @@ def explain(game: Game, state: State, command: str, reason: str) -> str:
         verb=verb or "do",
         appliance=_APPLIANCES.get(verb, "another thing"),
     )
+
+
+def _unknown(game: Game, form: str) -> str:
+    if form == "put":  # in the words of the other dialect
+        return _UNKNOWN_PUT.format(put=game.wording.put.format(o="(object)", r="(receptacle)"))
+    return _UNKNOWN if game.wording.help else _UNKNOWN_WITHOUT_HELP

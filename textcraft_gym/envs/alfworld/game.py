@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from textcraft_gym.envs.alfworld import text
 from textcraft_gym.envs.alfworld.problem import TREATED, GameError, Goal, Problem
+from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
 
 Key = TypeVar("Key")
 
@@ -19,15 +19,12 @@ NOWHERE = -1
 NOTHING = -1
 CLEAN, HOT, COOL, TOGGLED, SLICED = (1 << bit for bit in range(5))
 STATES = {"isClean": CLEAN, "isHot": HOT, "isCool": COOL, "isToggled": TOGGLED, "isSliced": SLICED}
-ALWAYS = ("help", "inventory", "look")
 SINKS = ("SinkType", "SinkBasinType")
 MAX_PLACES = 1 << 14
 """Number of ``Place`` objects that a game caches; when they are more, the cache is cleared."""
 
 Facts: TypeAlias = "defaultdict[str, list[tuple[str, ...]]]"
 """The arguments of all facts, by predicate."""
-
-Dialect: TypeAlias = Literal["move", "put"]
 
 
 class Content(NamedTuple):
@@ -89,10 +86,12 @@ class Game:
 
     Args:
         problem: Declarations, facts and goal.
-        dialect: The command that puts something down: ``move``, or ``put`` as before ALFWorld 0.4.
+        dialect: The dialect of its commands and texts, whatever that of its file.
 
     Attributes:
+        wording: The wording of its dialect.
         receptacles, objects: Their names, ``fridge 1``.
+        arrivals: For each receptacle, where ``go to`` says that the agent arrives.
         fits: Pairs of a receptacle type and an object type that it can hold.
         inner: For each object that can hold others, the objects in it.
         here: For each location, its receptacles.
@@ -107,9 +106,8 @@ class Game:
         GameError: If a receptacle or object has no type or two, or a receptacle has no location or two.
     """
 
-    def __init__(self, problem: Problem, dialect: Dialect = "move") -> None:
-        self.put, self.put_answer = text.PUTTING[dialect]
-        self.help = text.help_text(dialect)
+    def __init__(self, problem: Problem, dialect: Dialect = "0.4") -> None:
+        self.wording = WORDINGS[dialect]
         self.goal: Goal = problem.goal
         self.task = problem.task
         facts: Facts = defaultdict(list)
@@ -138,7 +136,10 @@ class Game:
         self.fits = frozenset(facts["canContain"])
         inner = _grouped((index[outer], index[inside]) for inside, outer in facts["inReceptacleObject"])
         self.inner = {obj: inner[obj] for obj in having("isReceptacleObject")}
-        self._set_locations(_only_values(facts["receptacleAtLocation"], receptacles, "location"))
+        locations = _only_values(facts["receptacleAtLocation"], receptacles, "location")
+        by_location = self.wording.arrives_at_locations
+        self.arrivals = [names[location] for location in locations] if by_location else self.receptacles
+        self._set_locations(locations)
         self._common: dict[int, list[str]] = {}
         self.places: dict[tuple[int, Content], Place] = {}
         self._set_goal(problem.goal)
@@ -153,7 +154,8 @@ class Game:
         objects = list(zip(self.objects, self.object_type, self.first.flags, strict=True))
         contents = [place.content for place in self.first.places]
         start = self.first.location
-        parts = (self.task, self.goal, self.put, receptacles, objects, self.inner, sets, start, contents)
+        said = self.task, self.wording, self.arrivals
+        parts = (*said, self.goal, receptacles, objects, self.inner, sets, start, contents)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def place(self, location: int, content: Content) -> Place:
@@ -181,8 +183,9 @@ class Game:
         """Return the sorted commands that can be played at a location in all of its states."""
         commands = self._common.get(location)
         if commands is None:
+            always = ("help", "inventory", "look") if self.wording.help else ("inventory", "look")
             going = [command for command, receptacle in self.go_to.items() if self.location_of[receptacle] != location]
-            commands = self._common[location] = sorted([*going, *ALWAYS])
+            commands = self._common[location] = sorted([*going, *always])
         return commands
 
     def _set_locations(self, location_ids: list[str]) -> None:

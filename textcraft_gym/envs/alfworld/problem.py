@@ -1,7 +1,8 @@
 """Problems: the declarations, facts, goal and task sentence of a game, as read from a game file in JSON.
 
-The PDDL domain and the grammar in a game file (apart from the task sentence) are the same in all official games and
-are built into this engine, so that a file with others is refused. Only the PDDL problem differs from game to game.
+The PDDL domain and the grammar in a game file (apart from the task sentence) are the same in all official games of a
+release and are built into this engine, so that a file with others is refused. Only the PDDL problem differs from game
+to game.
 """
 
 from __future__ import annotations
@@ -9,27 +10,26 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
 from textcraft_gym.errors import TextCraftGymError
 
-KNOWN_DOMAINS = frozenset(
-    {
-        "0af55e7f92d12b09d28515aa730e4d03fddd17228ef1fd7b18a3ee8ba49b27b9",  # in the official games
-        "f1473041ed01da514de1f87adfd7ef0804862361f83ccf63c75e43633b0eb280",  # in the package alfworld 0.4.2
-    }
-)
-KNOWN_GRAMMARS = frozenset(
-    {
-        "063d42f07581dbed3b4f655bae25e0af94fd0e062f9eae0f6f63037ecd5177e6",
-        "93119b93cd2872a8057ed9a13f40891d21ee1be4d95a6dc2f8fe36b55630e652",
-    }
-)
-"""SHA-256 of the domains and grammars that this engine implements; of grammars without the task sentence."""
+KNOWN_DOMAINS: Mapping[str, Dialect] = {
+    "0af55e7f92d12b09d28515aa730e4d03fddd17228ef1fd7b18a3ee8ba49b27b9": "0.4",  # in the games of 0.4
+    "f1473041ed01da514de1f87adfd7ef0804862361f83ccf63c75e43633b0eb280": "0.4",  # in the package alfworld 0.4.2
+    "e64e8c0002648c403e05adedc25be5ea8b9863924f32cc7611051bed1f386e46": "0.3",  # in the packages 0.2.2 to 0.3.5
+}
+KNOWN_GRAMMARS: Mapping[str, Dialect] = {
+    "063d42f07581dbed3b4f655bae25e0af94fd0e062f9eae0f6f63037ecd5177e6": "0.4",
+    "93119b93cd2872a8057ed9a13f40891d21ee1be4d95a6dc2f8fe36b55630e652": "0.4",
+    "f1c3ceffd69e615da58f23a499185f2dc3449da391226bbeda8184064cdaaade": "0.3",
+}
+"""The dialects of the domains and grammars that this engine implements, by SHA-256; of grammars without the task."""
 TASK = re.compile(r'Your task is to: [^"]*')
 
 SORTS = ("agent", "location", "receptacle", "object", "rtype", "otype")
@@ -106,24 +106,46 @@ class Problem:
 
 
 def read_game(file: Path) -> Problem:
-    """Read an official ``game.tw-pddl``.
+    """Read an official ``game.tw-pddl`` of any known version; it can be played in every dialect.
 
     Raises:
         GameError: If it is truncated, has another domain or grammar, or its problem cannot be parsed.
     """
+    _, text, task = _read(file)
+    try:
+        return parse_problem(text, task)
+    except GameError as error:
+        raise GameError(f"{file}: {error}") from error
+
+
+def read_dialect(file: Path) -> Dialect:
+    """Return the dialect in which the official engine plays a game file.
+
+    Raises:
+        GameError: If it is truncated, or has another domain or grammar.
+    """
+    return _read(file)[0]
+
+
+def _read(file: Path) -> tuple[Dialect, str, str]:
+    """Return the dialect of a game file, its problem in PDDL, and its task sentence."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         domain, grammar, text = (data[key] for key in ("pddl_domain", "grammar", "pddl_problem"))
         task = TASK.search(grammar)
-        known = _sha256(domain) in KNOWN_DOMAINS and _sha256(TASK.sub("", grammar)) in KNOWN_GRAMMARS
+        dialect = known_dialect(domain, grammar)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise GameError(f"{file}: not a game file: {type(error).__name__}: {error}") from error
-    if not known or not task:
-        raise GameError(f"{file}: unknown version of its domain or grammar")
-    try:
-        return parse_problem(text, task[0].removeprefix("Your task is to: "))
-    except GameError as error:
-        raise GameError(f"{file}: {error}") from error
+    if not dialect or not task:
+        seen = " or ".join(name for name, wording in WORDINGS.items() if f'"{wording.put}"' in grammar)
+        raise GameError(f"{file}: unknown version of its domain or grammar, in dialect {seen or 'unknown'}")
+    return dialect, text, task[0].removeprefix("Your task is to: ")
+
+
+def known_dialect(domain: str, grammar: str) -> Dialect | None:
+    """Return the dialect of a domain and a grammar; None if this engine does not implement them."""
+    dialect = KNOWN_DOMAINS.get(_sha256(domain))
+    return dialect if dialect == KNOWN_GRAMMARS.get(_sha256(TASK.sub("", grammar))) else None
 
 
 def parse_problem(text: str, task: str) -> Problem:

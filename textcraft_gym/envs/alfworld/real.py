@@ -10,12 +10,16 @@ from typing import Any
 from textcraft_gym.envs.alfworld.expert import expert_plan
 from textcraft_gym.envs.alfworld.export import export_game
 from textcraft_gym.envs.alfworld.generator import generate
-from textcraft_gym.envs.alfworld.problem import GameError
+from textcraft_gym.envs.alfworld.problem import GameError, read_dialect
 from textcraft_gym.envs.alfworld.tasks import GAME_FILE, Task
+from textcraft_gym.envs.alfworld.text import Dialect
 
 
 class RealEngine:
     """Plays one game at a time.
+
+    Args:
+        dialect: The dialect in which games are expected to be.
 
     Attributes:
         commands: Admissible commands of the current state.
@@ -24,22 +28,29 @@ class RealEngine:
         GameError: If the packages are not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect) -> None:
         try:
             self._textworld: Any = import_module("textworld")
             self._wrapper: Any = import_module("alfworld.agents.environment.alfred_tw_env").AlfredDemangler
         except ImportError as error:
             problem = f"engine='textworld' needs its packages ({error}): pip install 'textcraft-gym[alfworld]'"
             raise GameError(problem) from error
+        self._dialect = dialect
         self._exported = tempfile.TemporaryDirectory(prefix="alfworld-")
         self._engine: Any = None
         self._file: Path | None = None
         self.commands: list[str] = []
 
     def begin(self, task: Task) -> str:
-        """Reset a game and return its opening text."""
+        """Reset a game and return its opening text.
+
+        Raises:
+            GameError: If its file is in another dialect.
+        """
         file = task.file or self._export(task)
         if file != self._file:  # loading takes seconds, resetting a loaded game does not
+            if (dialect := read_dialect(file)) != self._dialect:
+                raise GameError(f"{file}: engine='textworld' plays it in its own dialect: dialect={dialect!r}")
             infos = self._textworld.EnvInfos(won=True, admissible_commands=True, feedback=True)
             self._engine = self._textworld.start(str(file), infos, wrappers=[self._wrapper])
             self._file = file
@@ -60,6 +71,6 @@ class RealEngine:
     def _export(self, task: Task) -> Path:
         file = Path(self._exported.name) / task.id / GAME_FILE
         if not file.exists():
-            game = task.game("move")
+            game = task.game(self._dialect)
             export_game(generate(task.id), task.id, Path(self._exported.name), expert_plan(game, game.first) or [])
         return file

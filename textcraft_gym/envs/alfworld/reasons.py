@@ -47,6 +47,8 @@ def reason(game: Game, state: State, command: str) -> str:
     if parsed is None:
         return "unknown_command"
     form, arguments = parsed
+    if form == "put" and command.strip() != game.wording.put.format(o=arguments["object"], r=arguments["receptacle"]):
+        return "unknown_command"  # in the words of the other dialect
     return _unknown_name(game, arguments) or _why(game, state, form, arguments)
 
 

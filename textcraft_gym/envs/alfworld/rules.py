@@ -77,7 +77,7 @@ def apply(game: Game, state: State, command: str) -> Turn[State]:
         if location != state.location:
             seen = _describe(game, state.places[location], receptacle)
             after = State(location, state.held, state.places, state.flags, state.won)
-            return _judged(game, after), f"You arrive at {game.receptacles[receptacle]}. {seen}", "", ""
+            return _judged(game, after), f"You arrive at {game.arrivals[receptacle]}. {seen}", "", ""
     answer = _passive_answer(game, state, command)
     # The reason takes parsing, which is only worth its time where nothing happened.
     return state, answer, reason(game, state, command) if answer == text.NOTHING_HAPPENS else "", ""
@@ -158,8 +158,8 @@ def _passive_answer(game: Game, state: State, command: str) -> str:
         return look(game, state)
     if command == "inventory":
         return text.carrying(game.objects[state.held]) if state.held != NOTHING else text.EMPTY_HANDED
-    if command == "help":
-        return game.help
+    if command == "help" and game.wording.help:
+        return game.wording.help
     if state.held != NOTHING and command == f"examine {game.objects[state.held]}":
         return _examine(game, state, state.held)
     return text.NOTHING_HAPPENS
@@ -247,8 +247,8 @@ def _moves_of_held(game: Game, place: Place, held: int, position: int) -> Iterat
     is_accessible = place.content.opened[position] or receptacle not in game.openable
     if is_accessible and (rtype, game.object_type[held]) in game.fits:
         content = _put(place.content, position, receptacle, held)
-        answer = game.put_answer.format(o=obj_name, r=name)
-        yield game.put.format(o=obj_name, r=name), Move(answer, content, NOTHING)
+        answer = game.wording.put_answer.format(o=obj_name, r=name)
+        yield game.wording.put.format(o=obj_name, r=name), Move(answer, content, NOTHING)
     if rtype in SINKS and held in game.cleanable:
         answer = f"You clean the {obj_name} using the {name}."
         yield f"clean {obj_name} with {name}", Move(answer, None, held, held, CLEAN)

@@ -12,13 +12,14 @@ from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from textcraft_gym.envs.alfworld.expert import can_win, expert_plan
-from textcraft_gym.envs.alfworld.game import Dialect, Game
+from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.index import file_stamp, read_index, write_index
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, read_game
 from textcraft_gym.envs.alfworld.rules import is_won
 from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty, check_difficulty, parse_id
+from textcraft_gym.envs.alfworld.text import Dialect
 from textcraft_gym.errors import UnknownName
 
 PARTS = ("train", "valid_seen", "valid_unseen")
@@ -56,7 +57,7 @@ class Task:
     @cached_property
     def optimal_length(self) -> int:
         """Length of the expert's plan."""
-        game = self.game("move")
+        game = self.game("0.4")
         return len(expert_plan(game, game.first) or [])
 
     @property
@@ -189,7 +190,7 @@ def _in_folder(folder: Path, split: str) -> _Split:
         for file in sorted((folder / part).glob(f"*/*/{GAME_FILE}")):
             stamp = file_stamp(file)
             try:
-                task_type = cached.get(stamp) or _playable(file, "move").goal.task_type
+                task_type = cached.get(stamp) or _playable(file, "0.4").goal.task_type
             except GameError as error:
                 skipped.append(str(error))
                 continue

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+Dialect: TypeAlias = Literal["0.3", "0.4"]
+"""A dialect of the grammar, by the release of ALFWorld: 0.4 changed the wording of 0.2 and 0.3."""
 
 WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
 NOTHING_HAPPENS = "Nothing happens."
 EMPTY_HANDED = "You are not carrying anything."
-PUTTING = {
-    "move": ("move {o} to {r}", "You move the {o} to the {r}."),
-    "put": ("put {o} in/on {r}", "You put the {o} in/on the {r}."),
-}
-"""The command and its answer in each dialect; ``o`` is the object, ``r`` the receptacle."""
-_HELP = """Available commands:
+HELP = """Available commands:
   look:                             look around your current location
   inventory:                        check your current inventory
   go to (receptacle):               move to a receptacle
@@ -30,10 +28,26 @@ _HELP = """Available commands:
 """
 
 
-def help_text(dialect: str) -> str:
-    """Return the answer to ``help``."""
-    put = "  put (object) in/on (receptacle):  place an object in or on a receptacle"
-    return _HELP if dialect == "move" else re.sub(r"(?m)^  move .*", put, _HELP)
+class Wording(NamedTuple):
+    """The wording of a dialect, where the dialects differ.
+
+    Attributes:
+        put: The command that puts something down; ``o`` is the object, ``r`` the receptacle.
+        put_answer: Its answer.
+        arrives_at_locations: Whether ``go to`` answers with the name of the location instead of the receptacle's.
+        help: The answer to ``help``; empty if there is no such command.
+    """
+
+    put: str
+    put_answer: str
+    arrives_at_locations: bool
+    help: str
+
+
+WORDINGS: Mapping[Dialect, Wording] = {
+    "0.3": Wording("put {o} in/on {r}", "You put the {o} in/on the {r}.", arrives_at_locations=True, help=""),
+    "0.4": Wording("move {o} to {r}", "You move the {o} to the {r}.", arrives_at_locations=False, help=HELP),
+}
 
 
 def opening(body: str, task: str) -> str:

@@ -18,7 +18,7 @@ _VERBS = {
 
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     """Return the thought before each action of a winning plan; empty while the previous thought still holds."""
-    goal = task.game("move").goal
+    goal = task.game("0.4").goal
     written: list[str] = []
     subgoal = ""
     for index, action in enumerate(plan):

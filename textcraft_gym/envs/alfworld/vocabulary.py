@@ -27,7 +27,7 @@ def vocabulary() -> str:
         text.carrying(""),
         text.EMPTY_HANDED,
         text.NOTHING_HAPPENS,
-        *(f"{text.help_text(dialect)} {command} {answer}" for dialect, (command, answer) in text.PUTTING.items()),
+        *(f"{wording.put} {wording.put_answer} {wording.help}" for wording in text.WORDINGS.values()),
         *_ANSWERS,
         "0 1 2 3 4 5 6 7 8 9",
     ]
@@ -36,7 +36,7 @@ def vocabulary() -> str:
 
 # The answers that ``rules`` writes itself, without the names.
 _ANSWERS = (
-    "You arrive at .",
+    "You arrive at . You arrive at loc .",
     "You open the . You close the .",
     "You pick up the from the .",
     "You turn on the .",

@@ -1,0 +1,66 @@
+"""Game files of any version: known ones are played in every dialect, and others are refused by name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from textcraft_gym.envs.alfworld import problem
+from textcraft_gym.envs.alfworld.export import export_game, wheel_logic
+from textcraft_gym.envs.alfworld.generator import generate
+from textcraft_gym.envs.alfworld.problem import GameError, read_dialect, read_game
+from textcraft_gym.envs.alfworld.splits import split_ids
+from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
+
+DOMAIN, TASK = "(define (domain alfred))", '"Your task is to: UNKNOWN GOAL."'
+MADE = generate(split_ids("train")[0])
+
+
+def wheel(folder: Path, put: str) -> Path:
+    """Write what of a wheel of alfworld is read, with a grammar of one template."""
+    file = folder / "alfworld.whl"
+    with ZipFile(file, "w") as files:
+        files.writestr("alfworld/data/alfred.pddl", DOMAIN)
+        files.writestr("alfworld/data/alfred.twl2", f'template :: "{put}";\n{TASK}')
+    return file
+
+
+@pytest.mark.parametrize("dialect", WORDINGS)
+def test_read_game__reads_the_games_of_every_known_version(dialect: Dialect, tmp_path: Path, monkeypatch):
+    logic = wheel_logic(wheel(tmp_path, WORDINGS[dialect].put))
+    for known, text in (("KNOWN_DOMAINS", DOMAIN), ("KNOWN_GRAMMARS", logic.grammar.replace(TASK, '""'))):
+        monkeypatch.setattr(problem, known, {hashlib.sha256(text.encode()).hexdigest(): dialect})
+    file = export_game(MADE, "task/trial", tmp_path, [], logic)
+    assert read_game(file) == MADE
+    assert read_dialect(file) == dialect
+
+
+@pytest.mark.parametrize(
+    ("put", "dialect"), [(WORDINGS["0.3"].put, "0.3"), (WORDINGS["0.4"].put, "0.4"), ("drop {o} at {r}", "unknown")]
+)
+def test_read_game__says_in_which_dialect_an_unknown_version_is(put: str, dialect: str, tmp_path: Path):
+    file = export_game(MADE, "task/trial", tmp_path, [], wheel_logic(wheel(tmp_path, put)))
+    for read in (read_game, read_dialect):
+        with pytest.raises(GameError, match=rf"unknown version of its domain or grammar, in dialect {dialect}$"):
+            read(file)
+
+
+@pytest.mark.parametrize("text", ["{", json.dumps({"pddl_domain": DOMAIN}), json.dumps([])])
+def test_read_game__refuses_what_is_no_game(text: str, tmp_path: Path):
+    file = tmp_path / "game.tw-pddl"
+    file.write_text(text)
+    with pytest.raises(GameError, match="not a game file"):
+        read_game(file)
+
+
+def test_wheel_logic__says_what_is_wrong_with_the_file(tmp_path: Path):
+    (tmp_path / "no.whl").write_text("no")
+    with ZipFile(tmp_path / "other.whl", "w") as files:
+        files.writestr("other.py", "")
+    for name in ("no.whl", "other.whl", "missing.whl"):
+        with pytest.raises(GameError, match=rf"{name}: no wheel with ALFWorld's"):
+            wheel_logic(tmp_path / name)
