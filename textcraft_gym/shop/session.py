@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from textcraft_gym.envs.webshop.product import Product
-from textcraft_gym.envs.webshop.reward import Reward, fits, has_attribute
+from textcraft_gym.envs.webshop.reward import Reward, fits, has_attribute, written
 from textcraft_gym.envs.webshop.rules import navigate
 from textcraft_gym.envs.webshop.state import START, State, Transition
 from textcraft_gym.envs.webshop.tasks import Market, Task, find_task
@@ -142,7 +142,9 @@ class Session:
         state, goal, product = self.state(number), self.task.goal, self.product(number)
         chosen = dict(state.chosen)
         attributes = [Wanted(wanted, has_attribute(product, wanted)) for wanted in goal.attributes]
-        options = [Wanted(wanted, any(fits(wanted, value) for value in chosen.values())) for wanted in goal.options]
+        options = [
+            Wanted(written(wanted), any(fits(wanted, value) for value in chosen.values())) for wanted in goal.options
+        ]
         return Verdict(self.front.market.judge(goal, state.asin, chosen), attributes, options)
 
     def score(self, number: int) -> float:

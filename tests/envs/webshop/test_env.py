@@ -17,7 +17,10 @@ from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.envs.webshop.tasks import draw_task, find_task, open_market, split_tasks
 
 ID = "WebShopLite-v0"
-PARTS = {"r_type", "r_att", "r_option", "r_price", "score"}
+PARTS = {
+    *("r_type", "r_att", "r_option", "r_price", "score", "w_att", "w_option", "w_price"),
+    *("query_match", "category_match", "title_score"),
+}
 
 
 @pytest.fixture

@@ -58,9 +58,8 @@ def test_wish__for_every_combination_makes_a_goal_of_each():
     wish = Wish("find a lamp", ("bright",), None, 40.0)
     goals = [wish.goal(LAMP, number, 0.5) for number in range(wish.goal_count(LAMP))]
     assert [goal.options for goal in goals] == [
-        ("red", "wide", "s"), ("red", "wide", "l"), ("blue", "wide", "s"),
-        ("blue", "wide", "l"), ("tan", "wide", "s"), ("tan", "wide", "l"),
-    ]  # fmt: skip
+        (("color", color), ("fit", "wide"), ("size", size)) for color in ("red", "blue", "tan") for size in ("s", "l")
+    ]
     assert goals[0].instruction == (
         "find a lamp with color: red, and fit: wide, and size: s, and price lower than 40.00 dollars"
     )

@@ -121,6 +121,16 @@ def test_text_rich__marks_buttons_and_says_what_was_clicked():
     )
 
 
+@pytest.mark.parametrize("value", ['8"', "caf\u00e9", "a\\b", "\u2665"])
+def test_text_rich__never_marks_a_chosen_value_that_json_escapes(value):
+    shelf = Shelf({LAMP.asin: replace(LAMP, options={"size": (value, "small")})})
+    nodes = page(Shop(shelf), INSTRUCTION, State("item", asin=LAMP.asin, chosen=(("size", value),)))
+    said = text.text_rich(nodes)
+    assert f"size\n  [button] {value} [button_]\n  [button] small [button_]\n" in said
+    assert "clicked" not in said
+    assert f"size [[{value}]][small]" in text.react(nodes)
+
+
 def test_react__is_the_format_of_the_prompts_of_reference_agents():
     of = shop(mode="react")
     said = text.react(page(of, INSTRUCTION, START))

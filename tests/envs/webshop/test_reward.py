@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.reward import (
     COLOURS,
-    Reward,
     alike,
     default_nouns,
     fits,
     has_attribute,
     main_colour,
+    match_types,
     reward,
-    type_reward,
+    written,
 )
 
 LAMP = Product(
@@ -44,33 +44,46 @@ def other(**parts) -> Product:
 
 
 def test_reward__is_1_for_all_that_was_asked_for():
-    assert reward(GOAL, LAMP, CHOSEN) == Reward(1.0, 1.0, 1.0, 1.0, 1.0)
+    assert reward(GOAL, LAMP, CHOSEN)[:5] == (1.0, 1.0, 1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize(
     ("product", "chosen", "expected"),
     [
-        (LAMP, {}, Reward(1.0, 1.0, 0.0, 1.0, 4 / 6)),
-        (LAMP, {"size": "small"}, Reward(1.0, 1.0, 0.5, 1.0, 5 / 6)),
-        (LAMP, {"size": "large", "color": "dark blue"}, Reward(1.0, 1.0, 0.5, 1.0, 5 / 6)),
-        (LAMP, {"size": "small", "color": "red"}, Reward(1.0, 1.0, 0.5, 1.0, 5 / 6)),
-        (other(price=30.0), CHOSEN, Reward(1.0, 1.0, 1.0, 1.0, 1.0)),
-        (other(price=30.01), CHOSEN, Reward(1.0, 1.0, 1.0, 0.0, 5 / 6)),
-        (other(prices=(99.0,)), CHOSEN, Reward(1.0, 1.0, 1.0, 1.0, 1.0)),  # price is what counts
-        (other(attributes=()), CHOSEN, Reward(1.0, 2 / 3, 1.0, 1.0, 5 / 6)),
-        (other(attributes=(), bullets=(), description=""), CHOSEN, Reward(1.0, 0.0, 1.0, 1.0, 3 / 6)),
-        (other(query="desk lamps", product_category="Office"), CHOSEN, Reward(1.0, 1.0, 1.0, 1.0, 1.0)),
-        (other(title="Mug"), CHOSEN, Reward(0.0, 1.0, 1.0, 1.0, 0.0)),
+        (LAMP, {}, (1.0, 1.0, 0.0, 1.0, 4 / 6)),
+        (LAMP, {"size": "small"}, (1.0, 1.0, 0.5, 1.0, 5 / 6)),
+        (LAMP, {"size": "large", "color": "dark blue"}, (1.0, 1.0, 0.5, 1.0, 5 / 6)),
+        (LAMP, {"size": "small", "color": "red"}, (1.0, 1.0, 0.5, 1.0, 5 / 6)),
+        (other(price=30.0), CHOSEN, (1.0, 1.0, 1.0, 1.0, 1.0)),
+        (other(price=30.01), CHOSEN, (1.0, 1.0, 1.0, 0.0, 5 / 6)),
+        (other(prices=(99.0,)), CHOSEN, (1.0, 1.0, 1.0, 1.0, 1.0)),  # price is what counts
+        (other(attributes=()), CHOSEN, (1.0, 2 / 3, 1.0, 1.0, 5 / 6)),
+        (other(attributes=(), bullets=(), description=""), CHOSEN, (1.0, 0.0, 1.0, 1.0, 3 / 6)),
+        (other(query="desk lamps", product_category="Office"), CHOSEN, (1.0, 1.0, 1.0, 1.0, 1.0)),
+        (other(title="Mug"), CHOSEN, (0.0, 1.0, 1.0, 1.0, 0.0)),
     ],
 )
 def test_reward__of_a_purchase_that_differs(product, chosen, expected):
-    assert reward(GOAL, product, chosen) == expected
+    assert reward(GOAL, product, chosen)[:5] == expected
 
 
 def test_reward__without_a_bound_or_wishes():
     goal = replace(GOAL, price_upper=math.inf, options=(), attributes=("easy clean",))
-    assert reward(goal, other(price=1e9), {}) == Reward(1.0, 1.0, None, 1.0, 1.0)
-    assert reward(replace(goal, attributes=()), LAMP, {}) == Reward(1.0, None, None, 1.0, 1.0)
+    assert reward(goal, other(price=1e9), {})[:5] == (1.0, 1.0, None, 1.0, 1.0)
+    assert reward(replace(goal, attributes=()), LAMP, {})[:5] == (1.0, None, None, 1.0, 1.0)
+
+
+def test_reward__reports_the_weights_and_what_the_type_follows_from():
+    near = other(title="Reading Chair", query="chairs", product_category="Home \u203a Lighting \u203a Chairs")
+    found = reward(GOAL, near, {"size": "small"})
+    assert (found.w_att, found.w_option, found.w_price) == (3 / 6, 2 / 6, 1 / 6)
+    assert found.r_att is not None
+    assert found.r_option is not None
+    parts = found.r_att * found.w_att + found.r_option * found.w_option + found.r_price * found.w_price
+    assert found.score == pytest.approx(found.r_type * parts)
+    assert (found.query_match, found.category_match, found.title_score) == (False, True, 1 / 6)
+    assert reward(replace(GOAL, options=()), LAMP, {}).w_option == 0.0
+    assert match_types(LAMP, replace(LAMP, product_category="Home")) == (1.0, True, False, 1.0)
 
 
 def test_reward__asks_the_given_tagger():
@@ -100,10 +113,10 @@ TEN = "alpha bravo charlie delta echo foxtrot golf hotel india juliet"
         ("Alpha", "ALPHA", "else", "Else", 1.0),
     ],
 )
-def test_type_reward__table(wanted, bought, query, departments, expected):
+def test_match_types__table(wanted, bought, query, departments, expected):
     goal = replace(LAMP, title=wanted, query="q", product_category="A \u203a B \u203a C")
     product = replace(LAMP, title=bought, query=query, product_category=departments)
-    assert type_reward(goal, product) == expected
+    assert match_types(goal, product).r_type == expected
 
 
 @pytest.mark.parametrize(
@@ -215,3 +228,30 @@ def test_main_colour__looks_in_the_order_of_names():
 )
 def test_fits__table(wanted, chosen, does):
     assert fits(wanted, chosen) is does
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen", "does"),
+    # Each as the original decides it, which compares a pair as one text, without looking for a colour in it.
+    [
+        (("color", "red"), "red", True),
+        (("color", "navy blue"), "sky blue", True),  # of what was chosen only ``blue`` counts
+        (("color", "navy"), "navy blue", False),
+        (("style", "a-tan01"), "a-tan01", False),  # ``tan`` is no word of the pair
+        (("size", "xx-large"), "xx-large", True),
+        (("size", "8"), "9", False),
+    ],
+)
+def test_fits__of_a_synthetic_goal(wanted, chosen, does):
+    assert fits(wanted, chosen) is does
+
+
+def test_reward__of_a_synthetic_goal_denies_what_a_comparison_of_values_grants():
+    pairs = (("style", "a-tan01"), ("size", "small"))
+    assert reward(replace(GOAL, options=pairs), LAMP, {"style": "a-tan01", "size": "small"}).r_option == 0.5
+    values = tuple(value for _, value in pairs)
+    assert reward(replace(GOAL, options=values), LAMP, {"style": "a-tan01", "size": "small"}).r_option == 1.0
+
+
+def test_written__is_for_people():
+    assert (written("navy"), written(("color", "navy"))) == ("navy", "color: navy")

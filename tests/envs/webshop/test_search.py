@@ -165,7 +165,13 @@ def test_quantise__pins_lengths(length, kept):
         ("\u2764\ufe0f\u2764 \U0001f381\u2714", ["\u2764\ufe0f", "\u2764", "\U0001f381", "\u2714"]),
         ("\U0001f469\u200d\U0001f373 1\ufe0f\u20e3", ["\U0001f469\u200d\U0001f373", "1\ufe0f\u20e3"]),
         ("\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7", ["\U0001f1e9\U0001f1ea", "\U0001f1eb\U0001f1f7"]),
-        ("\u00a9 2020\u00ae \u2122\ufe0f \u2605\u3010x\u3011", ["2020", "\u2122\ufe0f", "x"]),
+        ("\u00a9 2020\u00ae \u2122\ufe0f \u2605\u3010x", ["\u00a9", "2020", "\u00ae", "\u2122\ufe0f", "\u2605", "x"]),
+        # These as Lucene 9.5 splits them.
+        ("soft\u2661\u266c\u265a \u261e\u2765", ["soft", "\u2661", "\u266c", "\u265a", "\u261e", "\u2765"]),
+        ("\uff76\uff9f\u30a2 a\uff9f \uff9f", ["\uff76\uff9f\u30a2", "a\uff9f"]),
+        ("\u2764\ufe0e ok #\ufe0f\u20e3", ["\u2764", "ok", "#\ufe0f\u20e3"]),
+        ("\U0001f44d\U0001f3fd \U0001f3fd", ["\U0001f44d\U0001f3fd", "\U0001f3fd"]),
+        ("\u4e00\u0301_\u30ab_", ["\u4e00\u0301", "_\u30ab_"]),
         ("\U0001d401\U0001d428\U0001d425\U0001d41d", ["\U0001d401\U0001d428\U0001d425\U0001d41d"]),
     ],
 )  # fmt: skip

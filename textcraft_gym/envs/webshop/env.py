@@ -46,8 +46,10 @@ class WebShopLiteEnv(TextEnv):
     Registered with a limit of 100 steps.
 
     **Info**: ``task`` (goal number and ASIN), ``won`` (bool: whether the score is 1, which the papers call success);
-    after the purchase ``score`` and its parts ``r_type``, ``r_att``, ``r_option`` and ``r_price``, None where none
-    was wanted; after an action that did nothing ``invalid_reason``, one of ``rules.REASONS``;
+    after the purchase ``score``, its parts ``r_type``, ``r_att``, ``r_option`` and ``r_price``, None where none
+    was wanted, their weights ``w_att``, ``w_option`` and ``w_price``, and what the type score follows from,
+    ``query_match``, ``category_match`` and ``title_score``; after an action that did nothing ``invalid_reason``, one of
+    ``rules.REASONS``;
     ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty if the expert knows no
     purchase with a reward of 1.
 
@@ -175,7 +177,7 @@ class WebShopLiteEnv(TextEnv):
     def _purchase(self, info: dict[str, Any]) -> float:
         """Return the score of the purchase, and add it and its parts to info."""
         reward = self.market.judge(self.goal, self._state.asin, dict(self._state.chosen))
-        info |= {name: getattr(reward, name) for name in ("r_type", "r_att", "r_option", "r_price", "score")}
+        info |= reward._asdict()
         info["won"] = reward.score == 1.0
         return reward.score
 

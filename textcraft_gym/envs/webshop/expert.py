@@ -106,8 +106,9 @@ class Expert:
             values = [value for value in values if navigate(self.shop, page, click(value)).chosen == value]
             if not values:
                 return None
+            exact = wanted if isinstance(wanted, str) else wanted[1]
             # Try the chosen value first, then the value exactly as it is wanted.
-            fitting.append(sorted(values, key=lambda value: (chosen.get(option_of[value]) != value, value != wanted)))
+            fitting.append(sorted(values, key=lambda value: (chosen.get(option_of[value]) != value, value != exact)))
         best: list[str] | None = None
 
         def extend(picked: dict[str, str], clicks: list[str]) -> None:

@@ -85,7 +85,7 @@ class Wish:
         chosen = _combination(product.options, index)
         choices = ", and ".join(f"{option}: {value}" for option, value in chosen.items())
         text = f"{self.text} with {choices}{bound}" if choices else f"{self.text}{bound}"
-        return Goal(text, product, self.attributes, tuple(chosen.values()), self.price_upper, weight)
+        return Goal(text, product, self.attributes, tuple(chosen.items()), self.price_upper, weight)
 
 
 def _combination(options: Mapping[str, Sequence[str]], index: int) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 NO_PRICE = 100.0
 """Price in dollars of a product that has none."""
@@ -52,6 +53,10 @@ class Product:
         return " ".join((self.title, self.description, first_bullet, choices)).lower()
 
 
+WantedOption: TypeAlias = "str | tuple[str, str]"
+"""An option value that a goal asks for; in synthetic goals the pair of option and value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
     """The goal of a customer.
@@ -60,7 +65,7 @@ class Goal:
         instruction: The request in words, with the bound on the price.
         product: A product that meets the goal.
         attributes: Attributes that the purchase must have.
-        options: Option values that must be chosen.
+        options: Option values that must be chosen; pairs of an option and its value in synthetic goals.
         price_upper: Highest price in dollars; infinite for no bound.
         weight: Relative probability that a synthetic goal is drawn; 1 for human goals.
     """
@@ -68,6 +73,6 @@ class Goal:
     instruction: str
     product: Product = field(repr=False)
     attributes: tuple[str, ...]
-    options: tuple[str, ...]
+    options: tuple[WantedOption, ...]
     price_upper: float
     weight: float = 1.0

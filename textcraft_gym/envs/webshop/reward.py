@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rapidfuzz.fuzz import token_set_ratio
 from rapidfuzz.utils import default_process
 
-from textcraft_gym.envs.webshop.product import Goal, Product
+from textcraft_gym.envs.webshop.product import Goal, Product, WantedOption
 
 Nouns: TypeAlias = Callable[[str], Iterable[str]]
 """Returns the nouns of a title, with repetitions."""
@@ -19,16 +18,38 @@ ALIKE = 85
 """Similarity, 0 to 100, above which two texts count as equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reward:
-    """The reward of a purchase and its parts, each in 0..1.
+class TypeMatch(NamedTuple):
+    """The match of a product's type with the wanted one.
+
+    Attributes:
+        r_type: 1, 0.5, 0.1 or 0.
+        query_match: Whether both were scraped from the same search.
+        category_match: Whether their paths in the tree of categories share two levels or more.
+        title_score: Number of distinct nouns that their titles share, over that of all nouns of the wanted title; 0.2
+            if that has none.
+    """
+
+    r_type: float
+    query_match: bool
+    category_match: bool
+    title_score: float
+
+
+class Reward(NamedTuple):
+    """The reward of a purchase and its parts, each in 0..1, as the original reports them.
 
     Attributes:
         r_type: Match of its type of product with the wanted one; a factor of the score.
         r_att: Fraction of the wanted attributes that it has; None if none was wanted.
         r_option: Fraction of the wanted options that were chosen; None if none was wanted.
         r_price: 1 if it costs no more than the bound, else 0.
-        score: The reward.
+        score: The reward: ``r_type`` times the sum of the other parts, each times its weight.
+        w_att: Weight of the attributes: their number over that of all wishes, the price being one.
+        w_option: Weight of the options.
+        w_price: Weight of the price.
+        query_match: See ``TypeMatch``.
+        category_match: See ``TypeMatch``.
+        title_score: See ``TypeMatch``.
     """
 
     r_type: float
@@ -36,6 +57,12 @@ class Reward:
     r_option: float | None
     r_price: float
     score: float
+    w_att: float
+    w_option: float
+    w_price: float
+    query_match: bool
+    category_match: bool
+    title_score: float
 
 
 def default_nouns(title: str) -> list[str]:
@@ -49,7 +76,7 @@ def default_nouns(title: str) -> list[str]:
 
 def reward(goal: Goal, product: Product, options: Mapping[str, str], nouns: Nouns = default_nouns) -> Reward:
     """Return the reward of buying ``product`` with the chosen ``options``, values by name."""
-    r_type = type_reward(goal.product, product, nouns)
+    r_type, query_match, category_match, title_score = match_types(goal.product, product, nouns)
     attributes = sum(has_attribute(product, wanted) for wanted in goal.attributes)
     chosen = sum(any(fits(wanted, value) for value in options.values()) for wanted in goal.options)
     r_price = float(product.price <= goal.price_upper)
@@ -60,19 +87,28 @@ def reward(goal: Goal, product: Product, options: Mapping[str, str], nouns: Noun
         r_option=chosen / len(goal.options) if goal.options else None,
         r_price=r_price,
         score=r_type * ((attributes + chosen + r_price) / asked),
+        w_att=len(goal.attributes) / asked,
+        w_option=len(goal.options) / asked,
+        w_price=1 / asked,
+        query_match=query_match,
+        category_match=category_match,
+        title_score=title_score,
     )
 
 
-def type_reward(wanted: Product, bought: Product, nouns: Nouns = default_nouns) -> float:
-    """Return the match of a product's type with the wanted one: 1, 0.5, 0.1 or 0."""
+def match_types(wanted: Product, bought: Product, nouns: Nouns = default_nouns) -> TypeMatch:
+    """Return the match of a product's type with the wanted one."""
     wanted_nouns = list(nouns(wanted.title))
     # The distinct nouns in common over all wanted ones, repetitions included, as in the original.
-    overlap = len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns) if wanted_nouns else 0.2
-    if overlap < 0.1:
-        return 0.1 if overlap else 0.0
+    title_score = len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns) if wanted_nouns else 0.2
+    query_match = wanted.query == bought.query
     # Two common categories, since the first level of the path is shared by a whole department.
-    related = wanted.query == bought.query or len(_categories(wanted) & _categories(bought)) > 1
-    return 1.0 if related or overlap > 0.2 else 0.5
+    category_match = len(_categories(wanted) & _categories(bought)) > 1
+    if title_score < 0.1:
+        r_type = 0.1 if title_score else 0.0
+    else:
+        r_type = 1.0 if query_match or category_match or title_score > 0.2 else 0.5
+    return TypeMatch(r_type, query_match, category_match, title_score)
 
 
 def has_attribute(product: Product, wanted: str) -> bool:
@@ -85,9 +121,17 @@ def has_attribute(product: Product, wanted: str) -> bool:
     )
 
 
-def fits(wanted: str, chosen: str) -> bool:
-    """Return whether a chosen option value matches the wanted one; of a colour, only the main one counts."""
-    return alike(main_colour(chosen), main_colour(wanted))
+def fits(wanted: WantedOption, chosen: str) -> bool:
+    """Return whether a chosen option value matches the wanted one.
+
+    Of a colour only the main one counts; but, as in the original, a wanted pair is compared as it is, ``color navy``.
+    """
+    return alike(main_colour(chosen), main_colour(wanted) if isinstance(wanted, str) else " ".join(wanted))
+
+
+def written(wanted: WantedOption) -> str:
+    """Return a wanted option for people to read: ``navy`` or ``color: navy``."""
+    return wanted if isinstance(wanted, str) else ": ".join(wanted)
 
 
 def main_colour(value: str) -> str:

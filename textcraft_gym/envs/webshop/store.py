@@ -23,7 +23,7 @@ from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.search.bm25 import Arrays, Index
 
-FORMAT = 2
+FORMAT = 3
 """Version of the cached file and of the code that computes its content; files of another version are ignored."""
 
 _KEPT_PRODUCTS = 1 << 12

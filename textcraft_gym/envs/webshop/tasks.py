@@ -13,7 +13,7 @@ from textcraft_gym.envs.webshop.catalogue import GENERATED, Catalogue
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.files import GoalKind
 from textcraft_gym.envs.webshop.product import Goal
-from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
+from textcraft_gym.envs.webshop.reward import Nouns, default_nouns, written
 from textcraft_gym.envs.webshop.state import Mode, Shop
 from textcraft_gym.errors import UnknownName
 
@@ -83,7 +83,9 @@ class Task:
         """The instruction and the goal, with the title of a product that meets it."""
         goal = self.goal
         bound = f"{goal.price_upper:.2f}"
-        return "\n".join([goal.instruction, *sorted(goal.attributes), *sorted(goal.options), bound, goal.product.title])
+        return "\n".join(
+            [goal.instruction, *sorted(goal.attributes), *sorted(map(written, goal.options)), bound, goal.product.title]
+        )
 
 
 def open_market(

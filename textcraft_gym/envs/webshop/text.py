@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 
 from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node, page
@@ -25,7 +26,8 @@ def text_rich(nodes: Iterable[Node]) -> str:
             lines.append(f"[button] {words} [button_]\n")
         elif kind == PRODUCT:
             lines.append(f"\n[button] {words} [button_]\n")
-        elif kind == OPTION:
+        elif kind == OPTION or (kind == CHOSEN and json.dumps(words) != f'"{words}"'):
+            # The original looks for a chosen value in an address with JSON in it, and misses one that JSON escapes.
             lines.append(f"  [button] {words} [button_]\n")
         elif kind == VISITED:
             lines.append(f"\n[clicked button] {words} [clicked button_]\n")

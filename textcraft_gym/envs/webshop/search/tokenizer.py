@@ -1,13 +1,14 @@
 """Splits text into tokens as Lucene's StandardTokenizer does, by Unicode's word boundaries (UAX #29).
 
 A token is a run of letters and digits. It may contain an apostrophe, a colon or the like between two letters, a
-comma or a full stop between two digits, and underscores anywhere. Each ideograph is a token, and so is each emoji.
+comma or a full stop between two digits, and underscores anywhere. Each ideograph is a token, and so is each pictograph
+with its modifiers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from unicodedata import category, name
 
@@ -25,27 +26,42 @@ def _pattern() -> re.Pattern[str]:
     numeric = f"(?<=[{digits}{marks}])[{_MID_NUM}](?=[{digits}])"
     run = f"[{letters}{digits}{marks}]+"
     word = f"(?<!_)_*[{letters}{digits}]{run[:-1]}*(?:(?:_+|{inner}|{numeric}){run})*_*"
-    emoji = f"[{_EMOJI}][\ufe0f\U0001f3fb-\U0001f3ff]*"
-    sequence = f"{emoji}(?:\u200d{emoji})*"
-    flag = "[\U0001f1e6-\U0001f1ff]{2}"
-    return re.compile(f"{word}|[{katakana}]+|[{ideographs}]|{flag}|{sequence}|[\u00a9\u00ae\u2122\u3030\u303d]\ufe0f")
+    # A token of any other kind takes the marks after it, too; a pictograph not the one that asks for plain text.
+    pictograph = f"[{_ranges(_pictographs())}](?:(?!\ufe0e)[{marks}])*"
+    others = (
+        f"(?<!_)_*[{katakana}][{katakana}{marks}_]*",
+        f"[{ideographs}][{marks}]*",
+        f"[\U0001f1e6-\U0001f1ff]{{2}}[{marks}]*",  # a flag
+        f"\u200d?{pictograph}(?:(?<=\u200d){pictograph})*",
+        "[#*]\ufe0f?\u20e3",  # a key
+        f"[\U0001f3fb-\U0001f3ff][{marks}]*",  # a skin tone with nothing before it
+    )
+    return re.compile("|".join((word, *others)))
 
 
 # UAX #29's classes MidNumLet, MidLetter and MidNum.
 _MID_NUM_LET = "'.\u2018\u2019\u2024\ufe52\uff07\uff0e"
 _MID_LETTER = f":\u00b7\u2027\ufe13\ufe55\uff1a{_MID_NUM_LET}"
 _MID_NUM = f",;\u037e\u066c\u2044\ufe50\ufe54\uff0c\uff1b{_MID_NUM_LET}"
-_EMOJI = (
-    "\u203c\u2049\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u24c2\u25aa\u25ab"
-    "\u25b6\u25c0\u25fb-\u25fe\u2600-\u2604\u260e\u2611\u2614\u2615\u2618\u261d\u2620\u2622\u2623\u2626\u262a\u262e"
-    "\u262f\u2638-\u263a\u2640\u2642\u2648-\u2653\u265f\u2660\u2663\u2665\u2666\u2668\u267b\u267e\u267f\u2692-\u2697"
-    "\u2699\u269b\u269c\u26a0\u26a1\u26aa\u26ab\u26b0\u26b1\u26bd\u26be\u26c4\u26c5\u26c8\u26ce\u26cf\u26d1\u26d3"
-    "\u26d4\u26e9\u26ea\u26f0-\u26f5\u26f7-\u26fa\u26fd\u2702\u2705\u2708-\u270d\u270f\u2712\u2714\u2716\u271d\u2721"
-    "\u2728\u2733\u2734\u2744\u2747\u274c\u274e\u2753-\u2755\u2757\u2763\u2764\u2795-\u2797\u27a1\u27b0\u27bf\u2934"
-    "\u2935\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3297\u3299\U0001f004\U0001f0cf\U0001f170\U0001f171\U0001f17e"
-    "\U0001f17f\U0001f18e\U0001f191-\U0001f19a\U0001f201\U0001f202\U0001f21a\U0001f22f\U0001f232-\U0001f23a\U0001f250"
-    "\U0001f251\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f90c-\U0001f9ff\U0001fa70-\U0001faff"
+_PICTOGRAPHS = (
+    "a9 ae 203c 2049 2122 2139 2194-2199 21a9-21aa 231a-231b 2328 2388 23cf 23e9-23f3 23f8-23fa 24c2 25aa-25ab 25b6 "
+    "25c0 25fb-25fe 2600-2605 2607-2612 2614-2685 2690-2705 2708-2712 2714 2716 271d 2721 2728 2733-2734 2744 2747 "
+    "274c 274e 2753-2755 2757 2763-2767 2795-2797 27a1 27b0 27bf 2934-2935 2b05-2b07 2b1b-2b1c 2b50 2b55 3030 303d "
+    "3297 3299 1f000-1f0ff 1f10d-1f10f 1f12f 1f16c-1f171 1f17e-1f17f 1f18e 1f191-1f19a 1f1ad-1f1e5 1f201-1f20f "
+    "1f21a 1f22f 1f232-1f23a 1f23c-1f23f 1f249-1f3fa 1f400-1f53d 1f546-1f64f 1f680-1f6ff 1f774-1f77f 1f7d5-1f7ff "
+    "1f80c-1f80f 1f848-1f84f 1f85a-1f85f 1f888-1f88f 1f8ae-1f8ff 1f90c-1f93a 1f93c-1f945 1f947-1fffd"
 )
+"""Extended_Pictographic of Unicode 12.1, which Lucene's grammar names; later versions of Unicode have fewer."""
+
+
+_VOICED_MARKS = (0xFF9E, 0xFF9F)
+"""Halfwidth marks that extend the character before them, although they are letters by their category."""
+
+
+def _pictographs() -> Iterator[int]:
+    for bounds in _PICTOGRAPHS.split():
+        first, _, last = bounds.partition("-")
+        yield from range(int(first, 16), int(last or first, 16) + 1)
 
 
 def _character_classes() -> tuple[str, str, str, str, str]:
@@ -54,7 +70,9 @@ def _character_classes() -> tuple[str, str, str, str, str]:
     kinds: dict[str, list[int]] = {kind: [] for kind in ("letters", "digits", "marks", "katakana", "ideographs")}
     for code in (*range(0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x10000)):
         group = category(character := chr(code))
-        if group[0] == "L" or group == "Nl":
+        if code in _VOICED_MARKS:
+            kinds["marks"].append(code)
+        elif group[0] == "L" or group == "Nl":
             kinds[_script(character)].append(code)
         elif group == "Nd":
             kinds["digits"].append(code)
@@ -62,6 +80,7 @@ def _character_classes() -> tuple[str, str, str, str, str]:
             kinds["marks"].append(code)
     kinds["letters"] += (*range(0xAC00, 0xD7A4), *range(0x1D400, 0x1D7CC))  # Korean; bold and script letters in titles
     kinds["digits"] += range(0x1D7CE, 0x1D800)
+    kinds["marks"] += range(0x1F3FB, 0x1F400)  # skin tones
     kinds["ideographs"] += (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000), *range(0x20000, 0x32000))
     letters, digits, marks, katakana, ideographs = map(_ranges, kinds.values())
     return letters, digits, marks, katakana, ideographs
