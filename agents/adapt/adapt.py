@@ -64,15 +64,16 @@ class ADaPTAgent:
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
-        return (yield from self.adapt(play, task, 1, Known(situation)))
+        # A game that is planned before the first attempt has its first plan at level 0.
+        first = 0 if self.profile.adapt.plans_first and self.settings.d_max > 1 else 1
+        return (yield from self.adapt(play, task, first, Known(situation)))
 
     def adapt(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
         hooks = self.profile.adapt
         at_bottom = depth == self.settings.d_max
         with play.sub(task, "task", depth) as node:
-            # Some games are planned before the first attempt, unless the depth allows no plan.
-            if depth > 1 or at_bottom or not hooks.plans_first:
+            if depth:
                 succeeded = yield from self.execute(play, task, depth, known)
                 if succeeded or at_bottom or task.lower().startswith(hooks.atomic):
                     node.outcome = succeeded

@@ -53,7 +53,7 @@ class ADaPTHooks:
     Attributes:
         skills: Makes the skills that attempt some steps instead of the executor.
         brief: Returns the information in the planner's prompt.
-        plans_first: Whether to plan before the first attempt, where ``d_max`` allows a plan.
+        plans_first: Whether to plan before the first attempt, at level 0, where ``d_max`` allows a plan.
         atomic: Prefixes of the steps that are never decomposed.
     """
 

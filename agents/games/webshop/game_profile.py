@@ -15,6 +15,6 @@ PROFILE = GameProfile(
     report=report_page,
     default_task="buy what the instruction asks for",
     max_steps=300,
-    # A purchase is two clicks on the product's page: there is no smaller step to plan.
-    adapt=ADaPTHooks(skills=make_skills, brief=brief, plans_first=True, atomic=("buy",)),
+    # A purchase and a look at one product are a few clicks: there is no smaller step to plan.
+    adapt=ADaPTHooks(skills=make_skills, brief=brief, plans_first=True, atomic=("buy", "detail")),
 )
