@@ -12,6 +12,7 @@ PROFILE = GameProfile(
     name="webshop",
     opening=re.compile(r"\s*(?P<situation>WebShop\b.*?)\s*", re.DOTALL),
     no_op=(INVALID,),
+    final=re.compile(r"click\[buy now\]", re.IGNORECASE),
     report=report_page,
     default_task="buy what the instruction asks for",
     max_steps=300,
