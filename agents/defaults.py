@@ -1,7 +1,7 @@
 """The default settings of each agent in each game, in one table.
 
 Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
-Options of an agent's constructor override them.
+``docs/budgets.md`` has them beside the paper's and its code's. Options of an agent's constructor override them.
 """
 
 from __future__ import annotations
@@ -43,8 +43,11 @@ class Settings:
             raise ValueError(f"expected d_max in 1..{MAX_DEPTH}, got {self.d_max}")
 
 
+REACT_AT_1 = ("adapt", "reflexion", "try_again")
+"""Agents that are ReAct alone at a ``d_max`` of 1, and so have its settings there."""
+
 DEFAULTS: Mapping[tuple[str, str], Settings] = {
-    # Attempts at one step of a plan.
+    # Attempts at one step of a plan, and single trials.
     ("adapt", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400, d_max=3),
     ("adapt", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3),
     ("adapt", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
@@ -53,20 +56,20 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("plan_and_execute", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400),
     ("plan_and_execute", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800),
     ("plan_and_execute", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800),
-    # Attempts at the whole task, and so three times the turns.
+    ("reflexion", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
+    ("reflexion", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    ("reflexion", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
+    ("reflexion", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
+    ("reflexion", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
+    ("try_again", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
+    ("try_again", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    ("try_again", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
+    ("try_again", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
+    ("try_again", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
+    # One attempt at the whole task, and so three times the turns.
     ("react", "alfworld"): Settings(turns=60, patience=5, max_tokens=100),
     ("react", "default"): Settings(turns=60, patience=8, max_tokens=150),
     ("react", "webshop"): Settings(turns=45, patience=3, max_tokens=100),
-    ("reflexion", "alfworld"): Settings(turns=60, patience=5, max_tokens=100, d_max=3),
-    ("reflexion", "default"): Settings(turns=60, patience=8, max_tokens=150, d_max=3),
-    ("reflexion", "minetechtree"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
-    ("reflexion", "textcraft"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
-    ("reflexion", "webshop"): Settings(turns=45, patience=3, max_tokens=100, d_max=3),
-    ("try_again", "alfworld"): Settings(turns=60, patience=5, max_tokens=100, d_max=3),
-    ("try_again", "default"): Settings(turns=60, patience=8, max_tokens=150, d_max=3),
-    ("try_again", "minetechtree"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
-    ("try_again", "textcraft"): Settings(turns=60, patience=8, max_tokens=150, d_max=4),
-    ("try_again", "webshop"): Settings(turns=45, patience=3, max_tokens=100, d_max=3),
     # Planners of goals, whose plans a controller pursues.
     ("chain_of_thought", "alfworld"): Settings(planner_tokens=400),
     ("chain_of_thought", "default"): Settings(planner_tokens=800),
@@ -86,6 +89,8 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
 def settings_for(agent: str, game: str, **options: int | None) -> Settings:
     """Return the settings of an agent in a game: its defaults, overridden by the options that are given.
 
+    An agent that a ``d_max`` of 1 makes ReAct alone has ReAct's defaults there, so that both have the same budget.
+
     Args:
         agent: Name of the agent.
         game: Name of the game's profile.
@@ -95,5 +100,7 @@ def settings_for(agent: str, game: str, **options: int | None) -> Settings:
         ValueError: If a number is out of bounds.
         TypeError: If an option is no field of ``Settings``.
     """
+    if agent in REACT_AT_1 and options.get("d_max") == 1:
+        agent = "react"
     row = DEFAULTS.get((agent, game)) or DEFAULTS.get((agent, "default"), Settings())
     return replace(row, **{name: value for name, value in options.items() if value is not None})

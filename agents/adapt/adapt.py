@@ -23,7 +23,10 @@ class ADaPTAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``adapt``.
-        d_max: Maximum depth of decomposition; at 1 there is no plan.
+        d_max: Maximum depth of decomposition; at 1 there is no plan, and it is ReAct alone with ReAct's budget.
+        tell_planner: Whether the planner reads the report of the last successful part, such as the inventory; by
+            default, as in the paper, only the executor does, and the planner reads the situation and the task. In
+            WebShop it always reads the page in view and what failed.
         rollback: ``replay`` to reset before each attempt and replay the steps that succeeded, so that a failed attempt
             leaves no trace in the world; ``none`` to continue from the state after the last attempt.
         turns, patience, max_tokens: As in ``ReActAgent``, for one step of a plan.
@@ -36,6 +39,7 @@ class ADaPTAgent:
         prompts: Prompts | None = None,
         *,
         d_max: int | None = None,
+        tell_planner: bool = False,
         rollback: Literal["none", "replay"] = "none",
         turns: int | None = None,
         patience: int | None = None,
@@ -55,6 +59,7 @@ class ADaPTAgent:
             max_tokens=max_tokens,
             planner_tokens=planner_tokens,
         )
+        self.tell_planner = tell_planner
         self.rollback = rollback
         self.max_steps = profile.max_steps
         self.executor = Executor(prompts.of("react", profile.name), profile, self.settings)
@@ -64,20 +69,24 @@ class ADaPTAgent:
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
-        return (yield from self.adapt(play, task, 1, Known(situation)))
+        # A game that is planned before the first attempt has its first plan at level 0.
+        first = 0 if self.profile.adapt.plans_first and self.settings.d_max > 1 else 1
+        return (yield from self.adapt(play, task, first, Known(situation)))
 
     def adapt(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
         hooks = self.profile.adapt
         at_bottom = depth == self.settings.d_max
         with play.sub(task, "task", depth) as node:
-            # Some games are planned before the first attempt, unless the depth allows no plan.
-            if depth > 1 or at_bottom or not hooks.plans_first:
+            if depth:
                 succeeded = yield from self.execute(play, task, depth, known)
                 if succeeded or at_bottom or task.lower().startswith(hooks.atomic):
                     node.outcome = succeeded
                     return succeeded
-            plan = yield from self.planner.plan(play, task, known.situation, hooks.brief(play, known), depth=depth)
+            told = known.information if self.tell_planner else ""
+            if hooks.brief:
+                told = hooks.brief(play, known)
+            plan = yield from self.planner.plan(play, task, known.situation, told, depth=depth)
             node.outcome = yield from follow(
                 play, plan, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)
             )

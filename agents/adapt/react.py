@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from textcraft_gym.agents.contract.agent import Dialogue, Message, Play, Request, Routine
+from textcraft_gym.agents.contract.agent import Dialogue, EpisodeOver, Message, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts, Template
@@ -22,6 +22,18 @@ THOUGHTS = (THOUGHT, "think[")
 """Prefixes of a line that is a thought, in lower case; it is answered by ``OK.`` and not played."""
 MAX_LINE = 2000
 """Maximum number of characters of a line; the rest is cut off."""
+
+
+class Trial(NamedTuple):
+    """The end of an attempt at a whole task.
+
+    Attributes:
+        claimed: Whether the model claimed success; None if it was cut off before it could say.
+        won: Whether the environment says that the task is done.
+    """
+
+    claimed: bool | None
+    won: bool
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,26 @@ class Executor:
             node.outcome = yield from self._turns(play, dialogue, temperature, sample, [] if lines is None else lines)
             return node.outcome
 
+    def trial(
+        self,
+        play: Play,
+        task: str,
+        situation: str,
+        information: str = "",
+        *,
+        temperature: float = 0.0,
+        sample: int = 0,
+        lines: list[str] | None = None,
+    ) -> Generator[Request, Any, Trial]:
+        """Attempt a whole task up to the model's claim or the end of the episode; the arguments are ``attempt``'s."""
+        try:
+            claimed = yield from self.attempt(
+                play, task, situation, information, temperature=temperature, sample=sample, lines=lines
+            )
+        except EpisodeOver as over:
+            return Trial(over.claim, over.won)
+        return Trial(claimed, play.last.won)
+
     def _turns(
         self, play: Play, dialogue: Dialogue, temperature: float, sample: int, lines: list[str]
     ) -> Generator[Request, Any, bool]:
@@ -83,7 +115,7 @@ class Executor:
                 play.note(line)
                 observation = "OK."
             else:
-                observation = (yield from play.act(line)).observation
+                observation = (yield from play.act(line, claim=self.profile.claim(line))).observation
             lines.append(observation)
             dead_turns = dead_turns + 1 if observation.startswith(self.profile.no_op) else 0
             if dead_turns >= self.settings.patience:

@@ -7,6 +7,7 @@ Source: Shinn et al., Reflexion: Language Agents with Verbal Reinforcement Learn
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
 from textcraft_gym.agents.adapt.react import Executor
@@ -23,7 +24,9 @@ MAX_REFLECTION = 4000
 
 
 class ReflexionAgent:
-    """ReAct in trials; after each failed one, the model writes a reflection that later trials read.
+    """ReAct in trials; after each that is not won, the model writes a reflection that later trials read.
+
+    It claims what it claimed in the last trial.
 
     Args:
         profile: The game to play.
@@ -31,6 +34,7 @@ class ReflexionAgent:
         d_max: Maximum number of trials; named as in ADaPT's paper, where it equals ADaPT's depth.
         memory: Number of the latest reflections that a trial reads.
         reflection_tokens: Maximum number of tokens of a reflection.
+        trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
         turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
@@ -42,6 +46,7 @@ class ReflexionAgent:
         d_max: int | None = None,
         memory: int = 3,
         reflection_tokens: int = 256,
+        trust_claims: bool = False,
         turns: int | None = None,
         patience: int | None = None,
         max_tokens: int | None = None,
@@ -55,6 +60,7 @@ class ReflexionAgent:
         )
         self.memory = memory
         self.reflection_tokens = reflection_tokens
+        self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
         self.executor = Executor(prompts.of("react", profile.name), profile, self.settings)
         self.reflection = prompts.of("reflexion", profile.name, needs=("transcript",))
@@ -63,23 +69,23 @@ class ReflexionAgent:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
         reflections: list[str] = []
-        for trial in range(self.settings.d_max):
-            if trial:
-                yield from play.reset()
-            lines: list[str] = []
-            learned = self._learned(reflections)
-            try:
-                succeeded = yield from self.executor.attempt(play, task, situation, learned, lines=lines)
-            except EpisodeOver as over:
-                succeeded = over.won
-            if succeeded:
-                return True
-            if trial + 1 < self.settings.d_max:
-                prompt = self.reflection.fill(
-                    situation=situation, task=task, information=learned, transcript="\n".join(lines)[-MAX_TRANSCRIPT:]
-                )
-                reflections.append((yield from self._reflect(play, task, prompt)))
-        return False
+        claimed: bool | None = None
+        with suppress(EpisodeOver):  # the budget was spent before another trial
+            for trial in range(self.settings.d_max):
+                if trial:
+                    yield from play.reset()
+                lines: list[str] = []
+                learned = self._learned(reflections)
+                claimed, won = yield from self.executor.trial(play, task, situation, learned, lines=lines)
+                if won or (self.trust_claims and claimed):
+                    break
+                if trial + 1 < self.settings.d_max:
+                    transcript = "\n".join(lines)[-MAX_TRANSCRIPT:]
+                    prompt = self.reflection.fill(
+                        situation=situation, task=task, information=learned, transcript=transcript
+                    )
+                    reflections.append((yield from self._reflect(play, task, prompt)))
+        return claimed
 
     def _reflect(self, play: Play, task: str, prompt: str) -> Generator[Request, Any, str]:
         with play.sub(task, "reflection", 1):

@@ -1,9 +1,11 @@
-"""Try-Again: whole trials until one succeeds; the best trial is scored.
+"""Try-Again: whole trials until one is won; the best trial is scored.
 
 Source: the baseline "Try Again" of Prasad et al. 2023.
 """
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 from textcraft_gym.agents.adapt.react import Executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
@@ -13,13 +15,14 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class TryAgainAgent:
-    """ReAct in trials: the first one greedy, later ones sampled.
+    """ReAct in trials, the first one greedy, later ones sampled; it claims what it claimed in the last one.
 
     Args:
         profile: The game to play.
         prompts: Source of the prompt ``react``.
         d_max: Maximum number of trials; named as in the paper, where it equals ADaPT's depth.
         temperature: Temperature of the trials after the first.
+        trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
         turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
@@ -30,6 +33,7 @@ class TryAgainAgent:
         *,
         d_max: int | None = None,
         temperature: float = 0.7,
+        trust_claims: bool = False,
         turns: int | None = None,
         patience: int | None = None,
         max_tokens: int | None = None,
@@ -41,23 +45,22 @@ class TryAgainAgent:
             "try_again", profile.name, d_max=d_max, turns=turns, patience=patience, max_tokens=max_tokens
         )
         self.temperature = temperature
+        self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
         self.executor = Executor((prompts or Prompts()).of("react", profile.name), profile, self.settings)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
-        succeeded = False
-        for trial in range(self.settings.d_max):
-            if trial:
-                yield from play.reset()
-            temperature = self.temperature if trial else 0.0
-            try:
-                succeeded = yield from self.executor.attempt(
+        claimed: bool | None = None
+        with suppress(EpisodeOver):  # the budget was spent before another trial
+            for trial in range(self.settings.d_max):
+                if trial:
+                    yield from play.reset()
+                temperature = self.temperature if trial else 0.0
+                claimed, won = yield from self.executor.trial(
                     play, task, situation, temperature=temperature, sample=trial
                 )
-            except EpisodeOver as over:
-                succeeded = over.won
-            if succeeded:
-                break
-        return succeeded
+                if won or (self.trust_claims and claimed):
+                    break
+        return claimed

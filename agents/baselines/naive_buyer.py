@@ -25,11 +25,11 @@ class NaiveBuyerAgent:
     games: ClassVar[tuple[str, ...]] = ("webshop",)
 
     def episode(self, play: Play) -> Routine:
-        """Search, open, buy; it makes no claim of success."""
+        """Search, open, buy: the purchase is its claim of success."""
         if instruction := _INSTRUCTION.search(play.first.observation):
             results = yield from play.act(query(instruction[1]))
             found = ASIN.search(results.observation.replace(instruction[1], ""))
             if found:
                 yield from play.act(f"click[{found[0].lower()}]")
-                yield from play.act("click[buy now]")
+                yield from play.act("click[buy now]", claim=True)
         return None

@@ -26,6 +26,11 @@ class Step(NamedTuple):
     truncated: bool
     info: dict[str, Any]
 
+    @property
+    def won(self) -> bool:
+        """Whether the step won: ``info["won"]``, or for environments without it, an end with a reward."""
+        return bool(self.info.get("won", self.terminated and self.reward > 0))
+
 
 class Message(NamedTuple):
     """One message of a dialogue with a model.
@@ -113,9 +118,16 @@ class CompletionRequest(NamedTuple):
 
 @dataclass(frozen=True)
 class Act:
-    """Play ``text`` in the environment; answered by a Step."""
+    """Play ``text`` in the environment; answered by a Step.
+
+    Attributes:
+        text: The action.
+        claim: The agent's claim of success if the environment ends the episode at this action, such as True for a
+            purchase; None for no claim.
+    """
 
     text: str
+    claim: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -196,16 +208,23 @@ def batch_method(model: Model) -> CompleteMany | None:
 
 
 class EpisodeOver(Exception):
-    """Thrown into an agent at the end of the episode; ``step`` is the last step."""
+    """Thrown into an agent at the end of the episode.
 
-    def __init__(self, step: Step) -> None:
+    Attributes:
+        step: The last step.
+        claim: The agent's claim of success at that moment: what it claimed by the action that ended the episode, else
+            True if that won, since the environment says so; None if the agent was cut off before it could say.
+    """
+
+    def __init__(self, step: Step, claim: bool | None = None) -> None:
         super().__init__("the episode is over")
         self.step = step
+        self.claim = claim if claim is not None else True if step.won else None
 
     @property
     def won(self) -> bool:
-        """Whether the last step won: ``info["won"]``, or for environments without it, an end with a reward."""
-        return bool(self.step.info.get("won", self.step.terminated and self.step.reward > 0))
+        """Whether the last step won."""
+        return self.step.won
 
 
 @dataclass
@@ -270,8 +289,8 @@ class Play:
         try:
             yield node
         except EpisodeOver as over:
-            # A part that ends with a win succeeded; one that is cut short keeps its outcome, None if it set none.
-            node.outcome = True if over.won else node.outcome
+            # The claim counts for every open part; one that is cut short keeps its outcome, None if it set none.
+            node.outcome = node.outcome if over.claim is None else over.claim
             raise
         finally:
             self.node = parent
@@ -280,9 +299,14 @@ class Play:
         """Record a text that is no action in the trace: a thought, a plan, a verdict. Long texts are cut off."""
         self.node.parts.append(str(text)[:MAX_NOTE])
 
-    def act(self, text: str) -> Generator[Request, Any, Step]:
-        """Play an action and return the step."""
-        step: Step = yield Act(text)
+    @property
+    def last(self) -> Step:
+        """The last step of the current trial; the first step if nothing was played in it."""
+        return self.history[-1][1] if self.history else self.first
+
+    def act(self, text: str, *, claim: bool | None = None) -> Generator[Request, Any, Step]:
+        """Play an action and return the step; see ``Act`` for the claim."""
+        step: Step = yield Act(text, claim)
         return step
 
     def ask(

@@ -36,11 +36,6 @@ def last_turn(play: Play) -> Generator[Request, Any, str]:
     return f"The last action was: {action}\n{step.observation}"
 
 
-def last_report(play: Play, known: Known) -> str:
-    """Give the planner the report that executors get."""
-    return known.information
-
-
 def no_skills(prompts: Prompts) -> tuple[Skill, ...]:
     """Have the executor attempt every step."""
     return ()
@@ -52,13 +47,13 @@ class ADaPTHooks:
 
     Attributes:
         skills: Makes the skills that attempt some steps instead of the executor.
-        brief: Returns the information in the planner's prompt.
-        plans_first: Whether to plan before the first attempt, where ``d_max`` allows a plan.
+        brief: Returns what the planner reads besides the situation and the task; None for nothing.
+        plans_first: Whether to plan before the first attempt, at level 0, where ``d_max`` allows a plan.
         atomic: Prefixes of the steps that are never decomposed.
     """
 
     skills: Callable[[Prompts], tuple[Skill, ...]] = no_skills
-    brief: Callable[[Play, Known], str] = last_report
+    brief: Callable[[Play, Known], str] | None = None
     plans_first: bool = False
     atomic: tuple[str, ...] = ()
 
@@ -71,6 +66,7 @@ class GameProfile:
         name: Name of the game, its prompts and its defaults.
         opening: Matches the first observation, with the groups ``situation`` and, where it is stated, ``task``.
         no_op: Prefixes of the answers to actions that changed nothing.
+        final: Matches the actions by which a player declares the task done, such as a purchase; None if there are none.
         report: Returns the report of a successful part of a plan to the parts after it.
         default_task: The task if the opening states none.
         max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
@@ -81,11 +77,16 @@ class GameProfile:
     name: str
     opening: re.Pattern[str]
     no_op: tuple[str, ...]
+    final: re.Pattern[str] | None = None
     report: Report = last_turn
     default_task: str = "do what the text above asks for"
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None
     adapt: ADaPTHooks = ADaPTHooks()
+
+    def claim(self, action: str) -> bool | None:
+        """Return what an action claims if it ends the episode: True for one that declares the task done."""
+        return True if self.final and self.final.match(action) else None
 
     def read(self, observation: str) -> tuple[str, str]:
         """Split a first observation into situation and task; one that does not match is all situation."""

@@ -15,6 +15,7 @@ class Cue(Enum):
     """Kind of answer that a prompt asks for."""
 
     CHOICE = auto()
+    DETAIL_MATCH = auto()
     EXPLANATION = auto()
     GOALS = auto()
     MENDED_PLAN = auto()
@@ -23,9 +24,8 @@ class Cue(Enum):
     PLAN = auto()
     PROGRAM = auto()
     REFLECTION = auto()
-    SHORTLIST = auto()
+    SIMPLE_MATCH = auto()
     TURN = auto()
-    VERDICT = auto()
 
 
 CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
@@ -41,8 +41,8 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Next goal", Cue.NEXT_GOAL),  # inner_monologue
         (r"^Program", Cue.PROGRAM),  # code_as_policies, and progprompt "with checks"
         (r"^Reflection", Cue.REFLECTION),  # reflexion
-        (r"^Shortlist", Cue.SHORTLIST),  # ADaPT's skill of shortlisting products
-        (r"^Verdict", Cue.VERDICT),  # ADaPT's skill of matching a product
+        (r"^Simple match", Cue.SIMPLE_MATCH),  # ADaPT's skill of matching listed products
+        (r"^Detail match", Cue.DETAIL_MATCH),  # ADaPT's skill of matching an opened product
     )
 )
 """The pattern of each cue, searched for in the last line of a prompt; the first match counts."""

@@ -58,10 +58,10 @@ def answer(prompt: str, span: int, rng: random.Random | None) -> str:
     match question.cue:
         case Cue.TURN:
             return mind.turn(task)
-        case Cue.SHORTLIST:
-            return mind.shortlist()
-        case Cue.VERDICT:
-            return mind.verdict(information)
+        case Cue.SIMPLE_MATCH:
+            return mind.simple_match()
+        case Cue.DETAIL_MATCH:
+            return mind.detail_match(information)
         case Cue.REFLECTION:
             return mind.reflect()
         case _:
@@ -84,7 +84,8 @@ class Mind:
         self.texts: dict[str, str] = {}
         self.clicked: set[str] = set()
         self.avoided = set(_TRIED.findall(information))
-        self.in_view = "".join(ASIN.findall(information.partition("Product found: ")[2].partition("\n")[0]))
+        self.found = "".join(ASIN.findall(information.partition("Product found: ")[2].partition("\n")[0]))
+        self.in_view = self.found if read_item(self.page) else ""
 
     def look_back(self, turns: Iterable[str]) -> None:
         """Read the transcript: the pages of each product, and the options chosen."""
@@ -109,17 +110,20 @@ class Mind:
     def turn(self, task: str) -> str:
         """Return the next line."""
         item, listings = read_item(self.page), read_listings(self.page)
+        step = task.lower()
         if not self.started:
             things = self.things()
             return self.complaint() or f"{_STARTED} {', '.join(things)}: {len(things)}"
-        if task.startswith("search"):
+        if step.startswith("search"):
             if listings:
                 return "Task completed!"
             return self._search(task.removeprefix("search for ")) or "task failed! Nothing is found."
-        if task.startswith(("open", "shortlist", "match")) and item:
+        if step.startswith("open") and item:
             return "Task completed!"
         if item:
-            return self._at(item, choose=task.startswith("choose"), sure=task.startswith(("buy the", "choose")))
+            return self._at(item, choose=step.startswith("choose"), sure=step.startswith(("buy the", "buy[", "choose")))
+        if self.found and self.found not in self.texts:
+            return f"click[{self.found.lower()}]"
         if listings:
             return self._among(listings)
         if self.in_view:
@@ -141,12 +145,13 @@ class Mind:
             random.Random(f"{self.draw}/query").shuffle(words)
         return " ".join(words[:WORDS])
 
-    def shortlist(self) -> str:
-        """Return the likeliest products of the page in view."""
-        likely = self._ranked(read_listings(self.information))[:LOOKS]
-        return self.complaint() or ", ".join(listing.asin for listing in likely) or "none"
+    def simple_match(self) -> str:
+        """Return the likeliest product of the page in view whose title has every word of every clause."""
+        likely = self._ranked(read_listings(self.information))
+        certain = [listing.asin for listing in likely if self._share(listing.title) == 1]
+        return self.complaint() or next(iter(certain), "none")
 
-    def verdict(self, page: str) -> str:
+    def detail_match(self, page: str) -> str:
         """Return whether a product matches the instruction."""
         if complaint := self.complaint():
             return complaint
@@ -159,16 +164,19 @@ class Mind:
         """Return a plan: search, look, buy."""
         if complaint := self.complaint():
             return complaint
-        words = self.words()
+        words, about, step = self.words(), self.wanted, task.lower()
         if "What failed so far" in self.information:  # a shorter query finds other products
             words = " ".join(words.split()[:3])
-        steps = [f"search for {words}"]
-        if not task.startswith("search"):
-            one_level = ["shortlist products", "match products"]
-            steps += ["open a product that fits", "choose the options"] if in_full else one_level
-        if not task.startswith(("search", "match", "shortlist")):
-            steps.append("buy the product")
-        return write_plan([step] for step in steps)
+        if in_full:
+            looked = ["open a product that fits", "choose the options", "buy the product"]
+            return write_plan([step] for step in [f"search for {words}", *looked])
+        if step.startswith("search"):
+            return write_plan([[f"Search[{words}]"]])
+        search = [f"Search[{words}]", f"SimpleMatch[{about}]"]
+        if not step.startswith("simplematch"):
+            return write_plan([step] for step in [*search, "Buy[the options named]"])
+        likely = self._ranked(read_listings(self.page))[:LOOKS]
+        return _any_or([f"DetailMatch[{listing.asin}, {about}]" for listing in likely], search)
 
     def reflect(self) -> str:
         """Return the product that was bought, so that the next trial buys another."""
@@ -217,3 +225,11 @@ class Mind:
         words = content(text)
         wanted = [word for wish in self.wishes for word in wish]
         return sum(word in words for word in wanted) / len(wanted) if wanted else 1.0
+
+
+def _any_or(alternatives: list[str], last_resort: list[str]) -> str:
+    """Return a plan: any of the alternatives, or else all steps of the last resort."""
+    lines = [f"Step {number}: {step}" for number, step in enumerate([*alternatives, *last_resort], 1)]
+    labels = [line.partition(":")[0] for line in lines]
+    first, rest = labels[: len(alternatives)], labels[len(alternatives) :]
+    return "\n".join([*lines, f"Execution Order: ({' OR '.join([*first, '(' + ' AND '.join(rest) + ')'])})"])

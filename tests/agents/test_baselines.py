@@ -8,9 +8,14 @@ import pytest
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
-from textcraft_gym.agents.games import TEXTCRAFT
+from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT, WEBSHOP
+from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.evaluation.schedule import run_episodes
 
 FAIL = "task failed!"
 DONE = "Task completed!"
@@ -50,9 +55,72 @@ def test_try_again__has_d_max_trials():
     assert [node.role for node in episode.trace.children] == ["executor"] * 3
 
 
-def test_try_again__believes_a_model_that_is_wrong():
-    episode = play(TryAgainAgent(TEXTCRAFT), {"executor": ScriptedModel(DONE)})
-    assert (episode.claimed_success, episode.won, episode.trials) == (True, False, 1)
+TRIALS = [TryAgainAgent, ReflexionAgent]
+
+
+@pytest.mark.parametrize("agent", TRIALS)
+def test_trials__go_on_after_a_false_claim_unless_claims_are_trusted(agent):
+    def played(*answers: str, **options):
+        models = {"executor": ScriptedModel(*answers), "reflection": ScriptedModel(*"AB")}
+        episode = play(agent(TEXTCRAFT, d_max=3, **options), models)
+        return episode.claimed_success, episode.won, episode.trials, episode.calls.get("reflection", 0)
+
+    reflects = agent is ReflexionAgent
+    assert played(DONE, *WIN) == (True, True, 2, int(reflects))
+    assert played(DONE, DONE, FAIL) == (False, False, 3, 2 * reflects)
+    assert played(FAIL, DONE, DONE) == (True, False, 3, 2 * reflects)
+    assert played(FAIL, DONE, trust_claims=True) == (True, False, 2, int(reflects))
+
+
+@pytest.mark.parametrize("agent", TRIALS)
+def test_trials__have_the_turns_of_a_step_of_a_plan(agent):
+    models = {"executor": ScriptedModel(*["inventory"] * 99), "reflection": ScriptedModel("A")}
+    episode = play(agent(TEXTCRAFT, d_max=2), models)
+    assert (episode.trials, episode.steps) == (2, 40)
+
+
+@pytest.mark.parametrize("agent", TRIALS)
+def test_trials__claim_nothing_where_the_last_one_was_cut_off(agent):
+    models = {"executor": ScriptedModel(FAIL, "inventory"), "reflection": ScriptedModel("A")}
+    episode = play(agent(TEXTCRAFT), models, max_calls=2)
+    assert (episode.trials, episode.claimed_success, episode.stop_reason) == (2, None, "max_calls")
+
+
+def test_trials__claim_what_was_claimed_last_where_there_is_no_budget_for_another():
+    models = {"executor": ScriptedModel("inventory", FAIL), "reflection": ScriptedModel()}
+    episode = play(ReflexionAgent(TEXTCRAFT), models, max_calls=2)
+    assert (episode.claimed_success, episode.stop_reason) == (False, "max_calls")
+    env = gym.make("WebShopLite-v0", max_episode_steps=-1)
+    model = ScriptedModel("search[tablet cover navy]", "click[b0gcxfw2nc]", "click[buy now]")
+    episode = run_episode(env, TryAgainAgent(WEBSHOP), task="3-B057N211KL", seed=0, model=model, max_steps=3)
+    assert (episode.won, episode.claimed_success, episode.stop_reason) == (False, True, "terminated")
+
+
+@pytest.mark.parametrize("name", ["adapt", "naive_buyer", "plan_and_execute", "react", "reflexion", "try_again"])
+def test_purchase__is_a_claim(name: str):
+    envs = [gym.make("WebShopLite-v0", split="adapt_test", max_episode_steps=-1)]
+    jobs = [(task.id, 0) for task in envs[0].get_wrapper_attr("tasks")[::5]]
+    episodes = list(run_episodes(envs, make_agent(name, profile=WEBSHOP), jobs, model=SimulatedModel(span=99)))
+    bought = [episode for episode in episodes if episode.stop_reason == "terminated"]
+    assert len(bought) > 10
+    assert all(episode.claimed_success for episode in bought)
+    assert {episode.won for episode in bought} == {True, False}
+    assert None not in {episode.claimed_success for episode in episodes}
+
+
+@pytest.mark.parametrize(
+    ("game", "env", "split"),
+    [(TEXTCRAFT, "TextCraft-v0", "test"), (ALFWORLD, "ALFWorld-v0", "dev"), (WEBSHOP, "WebShopLite-v0", "adapt_dev")],
+)
+@pytest.mark.parametrize("name", ["adapt", "reflexion", "try_again"])
+def test_agent__is_react_alone_at_a_d_max_of_1(name: str, game: GameProfile, env: str, split: str):
+    def played(agent):
+        envs = [gym.make(env, split=split, max_episode_steps=-1)]
+        jobs = [(task.id, 0) for task in envs[0].get_wrapper_attr("tasks")[::9]]
+        episodes = run_episodes(envs, agent, jobs, model=SimulatedModel(span=6))
+        return [(one.transcript, one.calls, one.claimed_success, one.stop_reason) for one in episodes]
+
+    assert played(make_agent(name, profile=game, args={"d_max": 1})) == played(ReActAgent(game))
 
 
 def test_reflexion__reads_its_last_reflections_in_the_next_trial():
@@ -100,7 +168,7 @@ def test_trials__go_on_after_one_that_the_environment_ended(agent):
     env = Losing(gym.make("TextCraft-v0", split="all", max_episode_steps=-1))
     models = {"executor": ScriptedModel(*["inventory"] * 9), "reflection": ScriptedModel("A", "B")}
     episode = run_episode(env, agent, task="minecraft:beehive", seed=0, model=models)
-    assert (episode.trials, episode.steps, episode.claimed_success) == (3, 9, False)
+    assert (episode.trials, episode.steps, episode.claimed_success) == (3, 9, None)
 
 
 def test_plan_and_execute__gives_its_executor_the_turns_of_a_part():

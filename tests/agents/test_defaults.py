@@ -17,7 +17,7 @@ STEP = {  # turns, patience, max_tokens
     "textcraft": (20, 8, 150),
     "webshop": (15, 3, 100),
 }
-TASK = STEP | {
+ALONE = {
     "alfworld": (60, 5, 100),
     "default": (60, 8, 150),
     "minetechtree": (60, 8, 150),
@@ -36,10 +36,13 @@ def test_defaults__are_those_of_the_papers(game: str):
         settings = settings_for(agent, game)
         assert astuple(settings)[:3] == STEP[game]
         assert settings.planner_tokens == PLANNER_TOKENS[game]
-    for agent in ("react", "reflexion", "try_again"):
-        assert astuple(settings_for(agent, game))[:3] == TASK[game]
+    assert astuple(settings_for("react", game))[:3] == ALONE[game]
     for agent in ("adapt", "reflexion", "try_again"):
         assert settings_for(agent, game).d_max == D_MAX[game]
+        assert astuple(settings_for(agent, game))[:3] == STEP[game]
+        assert astuple(settings_for(agent, game, d_max=2))[:3] == STEP[game]
+        assert astuple(settings_for(agent, game, d_max=1))[:3] == ALONE[game]
+        assert settings_for(agent, game, d_max=1, turns=7).turns == 7
     for agent in GOAL_PLANNERS:
         assert settings_for(agent, game).planner_tokens == PLANNER_TOKENS[game]
     assert settings_for("inner_monologue", game).planner_tokens == 100

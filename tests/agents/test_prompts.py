@@ -32,12 +32,14 @@ FIND = "Step 1: find and take a plate\nStep 2: heat it\nExecution Order: (Step 1
 FOUND = ["go to countertop 1", "take plate 2 from countertop 1", "Task completed!"]
 
 CASE, COVER, FOLIO = "3-B057N211KL", "B057N211KL", "B0GCXFW2NC"
-SHOPPING = """Step 1: search for tablet cover navy
-Step 2: shortlist products
-Step 3: match products with the instruction
-Step 4: buy the product
-Execution Order: (Step 1 AND Step 2 AND Step 3 AND Step 4)"""
-AGAIN = "Step 1: search for tablet cover navy\nStep 2: match products\nExecution Order: (Step 1 AND Step 2)"
+SHOPPING = """Step 1: Search[tablet cover navy]
+Step 2: SimpleMatch[tablet cover, navy blue]
+Step 3: Buy[navy blue, tessik pad 11 pro]
+Execution Order: (Step 1 AND Step 2 AND Step 3)"""
+DETAILS = f"""Step 1: DetailMatch[{FOLIO}, tablet cover]
+Step 2: DetailMatch[{COVER}, tablet cover]
+Step 3: Search[tablet cover]
+Execution Order: (Step 1 OR Step 2 OR Step 3)"""
 OPEN = ["think: a start", "search[tablet cover navy]", "click[b0gcxfw2nc]"]
 
 WOOD = "Step 1: mine 1 oak log\nStep 2: craft 4 oak planks\nExecution Order: (Step 1 AND Step 2)"
@@ -103,9 +105,9 @@ EPISODES = {
         CASE,
         ADaPTAgent(WEBSHOP, d_max=3),
         {
-            "planner": [SHOPPING, AGAIN],
-            "shortlist": [f"{FOLIO}, B999999999"],
-            "match": ["No, it does not say navy blue.", "No.", "Yes, the pad and the color are there."],
+            "planner": [SHOPPING, DETAILS],
+            "simple_match": ["That it does not slip is not listed.\nnone"],
+            "detail_match": ["No, it does not say navy blue.", "Yes, the pad and the color are there."],
             "executor": ["click[navy blue]", "click[tessik pad 11 pro]", "click[buy now]"],
         },
     ),

@@ -445,6 +445,48 @@ def test_run_episodes__keeps_trace_and_belief_when_the_environment_truncates():
     assert episode.trace.children[0].steps == 2
 
 
+class EndingEnv(CountdownEnv):
+    """Ends as an action says."""
+
+    def step(self, action: str):
+        return action, 0.0, "end" in action, "cut" in action, {"won": "won" in action}
+
+
+@pytest.mark.parametrize(
+    ("action", "claim", "claimed"),
+    [
+        ("end", True, True),
+        ("end", False, False),
+        ("end", None, None),
+        ("end won", None, True),
+        ("end won", False, False),
+        ("cut", True, None),
+        ("end cut", True, True),
+        ("nothing", True, None),  # a purchase where there is nothing to buy claims nothing
+    ],
+)
+def test_run_episode__takes_the_claim_of_the_action_that_ended_it(
+    action: str, claim: bool | None, claimed: bool | None
+):
+    def buying(play: Play) -> Routine:
+        with play.sub("part", "executor", 1):
+            yield from play.act(action, claim=claim)
+            yield from play.act("cut")
+        return True
+
+    episode = run_episode(EndingEnv(), Scripted(buying), seed=0)
+    assert (episode.claimed_success, episode.trace.children[0].outcome) == (claimed, claimed)
+
+
+def test_run_episode__takes_no_other_claim_of_an_action_than_yes_or_no():
+    def buying(play: Play) -> Routine:
+        yield from play.act("0", claim="yes")
+        return True
+
+    with pytest.raises(AgentError, match="the claim of an action to be True, False or None, got 'yes'"):
+        run_episode(CountdownEnv(), Scripted(buying), seed=0)
+
+
 def test_run_episodes__makes_a_record_of_a_model_that_fails():
     class Failing(Echo):
         def complete(self, prompt, **how):

@@ -92,7 +92,10 @@ def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
     ]
     summary = summarise(episodes)
     assert summary.calls == {"executor": 3.0, "planner": pytest.approx(2 / 3)}
-    assert (summary.tokens, summary.cost, summary.k_max) == (pytest.approx(40 / 3), 1.75, 1.0)
+    assert (summary.tokens, summary.cost) == (pytest.approx(40 / 3), 1.75)
+    assert (summary.k_max, summary.k_max_won) == (1.0, 1.0)
+    assert summarise([record(k_max=3), record(k_max=1, won=False)]).k_max_won == 3.0
+    assert summarise([record(k_max=1, won=False)]).k_max_won is None
     assert (summary.claimed, summary.rightly_claimed, summary.precision, summary.recall) == (2, 1, 0.5, 0.5)
     assert summarise([record(won=False)]).precision is summarise([record(won=False)]).recall is None
 
@@ -101,7 +104,8 @@ def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
     runs = {"with": [record(calls={"executor": 4}, claimed_success=True)], "without": [record()]}
     _, _, effort = markdown({run: summarise_by_group(records) for run, records in runs.items()}).partition("\n\n")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in effort.splitlines()]
-    assert lines[0] == ["run", "group", "executor", "tokens", "cost", "k_max", "claimed", "precision", "recall"]
+    reached = ["k_max", "k_max won"]
+    assert lines[0] == ["run", "group", "executor", "tokens", "cost", *reached, "claimed", "precision", "recall"]
     assert lines[2:] == [
-        ["with", group, "4.0", "0", "0.00", "0.00", "1", "100.0", "100.0"] for group in ("depth 2", "all")
+        ["with", group, "4.0", "0", "0.00", "0.00", "0.00", "1", "100.0", "100.0"] for group in ("depth 2", "all")
     ]

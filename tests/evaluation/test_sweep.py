@@ -68,7 +68,7 @@ def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
     named = dict(zip(headings, row, strict=True))
     assert (named["agent"], named["d_max"], named["n"], named["won %"]) == ("react", "-", "6", "100.0")
     assert named["won % by group"] == "100/100"
-    assert named["k_max by group"] == "1.0/1.0"
+    assert named["k_max by group"] == named["k_max won by group"] == "1.0/1.0"
     assert legend(found) == "By group: depth 2 / depth 3."
     assert (tmp_path / "sweep.md").read_text().endswith(f"\n\n{legend(found)}\n")
 

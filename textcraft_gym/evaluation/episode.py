@@ -59,8 +59,9 @@ class Episode:
         seed: Seed of the reset.
         reward: Sum of rewards of the best trial, so that a reset never takes one back.
         won: Whether the environment ever reported ``info["won"]``; None if it does not report it.
-        claimed_success: The agent's own claim of success; True if the environment ended the episode as won, None if it
-            makes no claim.
+        claimed_success: The agent's own claim of success: its last word, or what it implied by the action that ended
+            the episode, such as a purchase. True also where that action won, since the environment says so. None if
+            the agent was cut off before it could say, or never makes claims.
         steps: Actions played, over all trials.
         calls: Completions asked for, by role.
         tokens: Tokens as counted by the models, by kind (``prompt_tokens``, ``completion_tokens``).
@@ -219,11 +220,10 @@ class EpisodeRunner:
                 answer = yield from self._answer(request)
                 request = routine.throw(answer) if isinstance(answer, EpisodeOver) else routine.send(answer)
         except StopIteration as stop:
-            if stop.value is not None and type(stop.value) is not bool:
-                raise AgentError(f"expected episode() to return True, False or None, got {stop.value!r}") from None
+            _check_claim("episode() to return", stop.value)
             self.episode.claimed_success = stop.value
         except EpisodeOver as over:
-            self.episode.claimed_success = True if over.won else None
+            self.episode.claimed_success = over.claim
         finally:
             routine.close()
         self.episode.trace.outcome = self.episode.claimed_success
@@ -240,8 +240,9 @@ class EpisodeRunner:
                 raise AgentError("the agent does not stop, though its steps or calls are spent")
             return EpisodeOver(self.last)
         if isinstance(request, Act):
+            _check_claim("the claim of an action to be", request.claim)
             step = self._act(request.text)
-            return EpisodeOver(step) if self.over else step
+            return EpisodeOver(step, request.claim if step.terminated else None) if self.over else step
         if isinstance(request, Reset):
             return self._next_trial()
         if isinstance(request, Ask) and isinstance(request.role, str):
@@ -340,6 +341,12 @@ class EpisodeRunner:
     def _note_win(self, info: Mapping[str, Any]) -> None:
         if "won" in info:
             self.episode.won = bool(self.episode.won or info["won"])
+
+
+def _check_claim(expected: str, claim: object) -> None:
+    """Raise AgentError unless a claim is True, False or None."""
+    if claim is not None and type(claim) is not bool:
+        raise AgentError(f"expected {expected} True, False or None, got {claim!r}") from None
 
 
 def _token_counts(completion: Any) -> dict[str, int]:

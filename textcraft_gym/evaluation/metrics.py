@@ -33,6 +33,7 @@ class Summary:
         tokens: Mean number of tokens, as the models counted them.
         cost: Total cost of all completions, including those of errors.
         k_max: Mean of the deepest level of decomposition at which something was executed.
+        k_max_won: The same over the episodes won, as ADaPT's paper reports it.
         claimed: Number of episodes that the agent claimed to have won.
         rightly_claimed: Number of these that were won.
     """
@@ -51,6 +52,7 @@ class Summary:
     tokens: float | None
     cost: float
     k_max: float | None
+    k_max_won: float | None
     claimed: int
     rightly_claimed: int
 
@@ -102,6 +104,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
         tokens=_mean(sum(record["tokens"].values()) for record in played),
         cost=sum(record["cost"] + record.get("spent_before", 0.0) for record in records),
         k_max=_mean(record["k_max"] for record in played),
+        k_max_won=_mean(record["k_max"] for record in won),
         claimed=len(claimed),
         rightly_claimed=sum(record["won"] for record in claimed),
     )

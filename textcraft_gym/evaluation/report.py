@@ -44,7 +44,7 @@ def effort_table(runs: Runs) -> Rows:
     roles = list(dict.fromkeys(role for by_group in asked.values() for role in by_group[ALL].calls))
     if not asked:
         return []
-    headings = ("run", "group", *roles, "tokens", "cost", "k_max", "claimed", "precision", "recall")
+    headings = ("run", "group", *roles, "tokens", "cost", "k_max", "k_max won", "claimed", "precision", "recall")
     rows = (
         _effort(run, group, roles, summary) for run, by_group in asked.items() for group, summary in by_group.items()
     )
@@ -88,6 +88,7 @@ def _effort(run: str, group: str, roles: list[str], summary: Summary) -> tuple[s
         number(summary.tokens, digits=0),
         f"{summary.cost:.2f}",
         number(summary.k_max, digits=2),
+        number(summary.k_max_won, digits=2),
         str(summary.claimed),
         number(summary.precision, 100),
         number(summary.recall, 100),

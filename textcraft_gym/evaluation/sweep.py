@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -103,7 +103,7 @@ def table(results: Results) -> Rows:
     """
     names = _groups(results)
     headings = ("agent", "d_max", "model", "runs", "n", "won %", "± runs", "95% interval", "won % by group")
-    rows: Rows = [(*headings, "k_max by group", "calls", "errors")]
+    rows: Rows = [(*headings, "k_max by group", "k_max won by group", "calls", "errors")]
     for cell, runs in _by_seed(results).items():
         whole = [by_group[ALL] for by_group in runs]
         success = spread(whole)
@@ -119,7 +119,8 @@ def table(results: Results) -> Rows:
                 number(success.between_runs, 100),
                 f"{100 * success.low:.1f}-{100 * success.high:.1f}",
                 "/".join(number(spread(summaries).rate, 100, 0) for summaries in of_groups if summaries),
-                "/".join(number(_mean_k_max(summaries)) for summaries in of_groups if summaries),
+                "/".join(number(_mean(one.k_max for one in group)) for group in of_groups if group),
+                "/".join(number(_mean(one.k_max_won for one in group)) for group in of_groups if group),
                 f"{fmean(sum(summary.calls.values()) for summary in whole):.1f}",
                 str(sum(summary.errors for summary in whole)),
             )
@@ -135,8 +136,8 @@ def _by_seed(results: Results) -> dict[Cell, list[dict[str, Summary]]]:
     return by_cell
 
 
-def _mean_k_max(summaries: Sequence[Summary]) -> float | None:
-    known = [summary.k_max for summary in summaries if summary.k_max is not None]
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
 

@@ -12,9 +12,10 @@ PROFILE = GameProfile(
     name="webshop",
     opening=re.compile(r"\s*(?P<situation>WebShop\b.*?)\s*", re.DOTALL),
     no_op=(INVALID,),
+    final=re.compile(r"click\[buy now\]", re.IGNORECASE),
     report=report_page,
     default_task="buy what the instruction asks for",
     max_steps=300,
-    # A purchase is two clicks on the product's page: there is no smaller step to plan.
-    adapt=ADaPTHooks(skills=make_skills, brief=brief, plans_first=True, atomic=("buy",)),
+    # A purchase and a look at one product are a few clicks: there is no smaller step to plan.
+    adapt=ADaPTHooks(skills=make_skills, brief=brief, plans_first=True, atomic=("buy", "detail")),
 )

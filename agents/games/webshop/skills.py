@@ -1,4 +1,7 @@
-"""ADaPT's skills for WebShop: search, shortlist and match; the executor makes the purchase."""
+"""ADaPT's modules for WebShop, as published: Search, SimpleMatch and DetailMatch; the executor carries out Buy.
+
+Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,25 @@ from textcraft_gym.agents.contract.skill import Known, Skill
 from textcraft_gym.agents.games.webshop.pages import ASIN, has_search, product_in_view, query, read_item, read_listings
 from textcraft_gym.agents.prompts import Prompts, Template
 
-SHORTLIST_TOKENS = 400
-MATCH_TOKENS = 100
-SHORTLISTED = "Shortlisted: "
+SIMPLE_MATCH_TOKENS = 400
+DETAIL_MATCH_TOKENS = 100
 FOUND = "Product found: "
 
-_QUERY = re.compile(r"search(?: for)? (.+)", re.IGNORECASE)
+_QUERY = re.compile(r"search(?:\[| for | )(.+?)\]?", re.IGNORECASE)
+_SIMPLE_MATCH = re.compile(r"simple ?match\b", re.IGNORECASE)
+_DETAIL_MATCH = re.compile(r"detail ?match\b", re.IGNORECASE)
 
 
 class Search:
     """Searches for the words of the step, without a model; fails if nothing is found."""
 
     def fits(self, step: str) -> bool:
-        """Return whether the step is ``search for ...``."""
-        return _QUERY.match(step) is not None
+        """Return whether the step is ``Search[...]`` or ``search for ...``."""
+        return _QUERY.fullmatch(step) is not None
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
-        """Search."""
-        found = _QUERY.match(step)
+        """Search, from the first page."""
+        found = _QUERY.fullmatch(step)
         words = found[1].strip(" \"'") if found else step
         if not has_search(last_page(play)):
             yield from play.act("click[back to search]")
@@ -36,61 +40,66 @@ class Search:
         return in_view(play) if read_listings(page) else None
 
 
-class Shortlist:
-    """Has a model name the promising products on a page of results; fails if it names none."""
+class SimpleMatch:
+    """Has a model name the product that a page of results shows to meet every criterion; fails if it names none."""
 
     def __init__(self, prompt: Template) -> None:
         self.prompt = prompt
 
     def fits(self, step: str) -> bool:
-        """Return whether the step is ``shortlist ...``."""
-        return step.lower().startswith("shortlist")
+        """Return whether the step is ``SimpleMatch[...]``."""
+        return _SIMPLE_MATCH.match(step) is not None
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
-        """Ask for the ASINs of products that the page in view lists."""
+        """Ask about the page in view, and open nothing."""
         page = last_page(play)
+        if not read_listings(page):
+            return None
         prompt = self.prompt.fill(situation=known.situation, task=step, information=page)
-        completion = yield from play.ask(prompt, role="shortlist", max_tokens=SHORTLIST_TOKENS)
+        completion = yield from play.ask(prompt, role="simple_match", max_tokens=SIMPLE_MATCH_TOKENS)
         play.note(completion.text)
-        listed = [listing.asin for listing in read_listings(page)]
-        named = [asin for asin in dict.fromkeys(ASIN.findall(completion.text.upper())) if asin in listed]
-        return f"{SHORTLISTED}{', '.join(named)}\n{in_view(play)}" if named else None
+        # The last line is the answer: the lines before it may weigh other products.
+        answer = completion.text.strip().upper().rpartition("\n")[2]
+        named = [asin for asin in ASIN.findall(answer) if asin in ASIN.findall(page)]
+        return f"{FOUND}{named[0]}\nThe page in view:\n{page}" if named else None
 
 
-class Match:
-    """Opens the shortlisted products in turn until a model says that one matches the instruction."""
+class DetailMatch:
+    """Opens one product and its features, and has a model say whether it meets every criterion."""
 
     def __init__(self, prompt: Template) -> None:
         self.prompt = prompt
 
     def fits(self, step: str) -> bool:
-        """Return whether the step is ``match ...``."""
-        return step.lower().startswith("match")
+        """Return whether the step is ``DetailMatch[...]``."""
+        return _DETAIL_MATCH.match(step) is not None
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
-        """Show the model the page, the description and the features of each product; fail if none matches."""
-        shortlist = known.information.partition("\n")[0]
-        named = ASIN.findall(shortlist) if shortlist.startswith(SHORTLISTED) else []
-        for asin in named or [listing.asin for listing in read_listings(last_page(play))]:
-            page = (yield from play.act(f"click[{asin.lower()}]")).observation
-            if read_item(page) is None:  # a product of an earlier page, which the current page does not list
-                continue
-            for part in ("description", "features"):
-                more = (yield from play.act(f"click[{part}]")).observation
-                yield from play.act("click[< prev]")
-                page += f"\n{part.capitalize()}:\n{more}"
-            prompt = self.prompt.fill(situation=known.situation, task=step, information=page)
-            completion = yield from play.ask(prompt, role="match", max_tokens=MATCH_TOKENS)
-            play.note(completion.text)
-            if completion.text.strip().lower().startswith("yes"):
-                return in_view(play)
-            yield from play.act("click[< prev]")
+        """Stay on the product's page if it matches, and go back to the results if it does not."""
+        asin = ASIN.search(step.upper())
+        if asin is None:
+            return None
+        page = (yield from play.act(f"click[{asin[0].lower()}]")).observation
+        if read_item(page) is None:  # the page in view does not list it
+            return None
+        features = (yield from play.act("click[features]")).observation
+        yield from play.act("click[< prev]")
+        prompt = self.prompt.fill(situation=known.situation, task=step, information=f"{page}\nFeatures:\n{features}")
+        completion = yield from play.ask(prompt, role="detail_match", max_tokens=DETAIL_MATCH_TOKENS)
+        play.note(completion.text)
+        if completion.text.strip().lower().startswith("yes"):
+            return in_view(play)
+        yield from play.act("click[< prev]")
         return None
 
 
 def make_skills(prompts: Prompts) -> tuple[Skill, ...]:
-    """Return the skills, made with the prompts ``shortlist`` and ``match``."""
-    return Search(), Shortlist(prompts.of("shortlist", "webshop")), Match(prompts.of("match", "webshop"))
+    """Return the skills, made with the prompts ``simple_match`` and ``detail_match``."""
+    return (
+        Search(),
+        SimpleMatch(prompts.of("simple_match", "webshop")),
+        DetailMatch(prompts.of("detail_match", "webshop")),
+    )
 
 
 def last_page(play: Play) -> str:

@@ -172,10 +172,12 @@ def test_adapt__has_the_depth_of_the_paper_and_refuses_none():
         ADaPTAgent(TEXTCRAFT, rollback="back")
 
 
-def test_adapt__tells_its_planner_what_the_part_before_told():
+@pytest.mark.parametrize(("options", "told"), [({}, ""), ({"tell_planner": True}, "Inventory: [honeycomb] (3) \n")])
+def test_adapt__tells_its_planner_what_is_held_only_where_asked_to(options, told: str):
     plans = [steps("Step 1 AND Step 2", "get 3 honeycomb", "more"), steps("Step 1", "most")]
-    _, models = adapt([FAIL, "get 3 honeycomb", DONE, FAIL, DONE], plans)
-    assert "more.\nInventory: [honeycomb] (3) \nPlan" in models["planner"].asked[1]["prompt"]
+    _, models = adapt([FAIL, "get 3 honeycomb", DONE, FAIL, DONE], plans, **options)
+    assert models["planner"].asked[1]["prompt"].endswith(f"\n\nGoal: more.\n{told}Plan, one level down:")
+    assert "more.\nInventory: [honeycomb] (3) \n>" in models["executor"].asked[3]["prompt"]
 
 
 @pytest.mark.parametrize("bounds", [{"max_calls": 2}, {"max_steps": 3}])

@@ -24,13 +24,13 @@ NONE = "\n[Back to Search] \nPage 1 (Total results: 0) \n[Next >] "
 
 
 class Counter(gym.Env[str, str]):
-    """A shop of three lamps, of which the last cannot be opened."""
+    """A shop of three lamps, of which the last cannot be opened; it is searched from its first page."""
 
     observation_space = action_space = AnyText()
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.page, self.played = "", []
+        self.page, self.played, self.searching = "", [], True
         return INDEX, {}
 
     def step(self, action):
@@ -38,9 +38,13 @@ class Counter(gym.Env[str, str]):
         return self.answer(action), 0.0, False, False, {}
 
     def answer(self, action: str) -> str:
-        if action.startswith("search["):
+        if action.startswith("search[") and self.searching:
+            self.searching = False
             return RESULTS if "lamp" in action else NONE
         what = action.removeprefix("click[").removesuffix("]")
+        if what == "back to search":
+            self.searching = True
+            return INDEX
         if what.upper() in (FIRST, SECOND):
             self.page = what[-1]
         elif what in ("description", "features"):
@@ -72,10 +76,10 @@ class Attempting:
         return None
 
 
-def attempted(*steps: str, shortlist: tuple[str, ...] = (), match: tuple[str, ...] = ()):
+def attempted(*steps: str, simple: tuple[str, ...] = (), detail: tuple[str, ...] = ()):
     """Return the agent that attempted steps, what it played, and what the two models were asked."""
     agent, shop = Attempting(*steps), Counter()
-    models = {"shortlist": ScriptedModel(*shortlist), "match": ScriptedModel(*match)}
+    models = {"simple_match": ScriptedModel(*simple), "detail_match": ScriptedModel(*detail)}
     run_episode(shop, agent, seed=0, model={"executor": ScriptedModel(), **models}, max_steps=99)
     return agent, shop.played, {role: model.asked for role, model in models.items()}
 
@@ -83,11 +87,15 @@ def attempted(*steps: str, shortlist: tuple[str, ...] = (), match: tuple[str, ..
 @pytest.mark.parametrize(
     ("step", "fitting"),
     [
+        ("Search[a red lamp]", ["Search"]),
         ("search for a red lamp", ["Search"]),
         ("Search red lamp", ["Search"]),
         ("searching", []),
-        ("Shortlist products", ["Shortlist"]),
-        ("match products with the instruction", ["Match"]),
+        ("SimpleMatch[a red lamp]", ["SimpleMatch"]),
+        ("simple match a red lamp", ["SimpleMatch"]),
+        (f"DetailMatch[{FIRST}, a red lamp]", ["DetailMatch"]),
+        (f"detail match {FIRST}", ["DetailMatch"]),
+        ("Buy[red]", []),
         ("buy the product", []),
         ("", []),
     ],
@@ -96,90 +104,85 @@ def test_skill__fits_steps_of_its_kind(step: str, fitting: list[str]):
     assert [type(skill).__name__ for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)] == fitting
 
 
-@pytest.mark.parametrize("step", ["search for a lamp", "Search a lamp", "search for 'a [lamp]'"])
+@pytest.mark.parametrize("step", ["Search[a lamp]", "search for a lamp", "Search a lamp", "search for 'a [lamp]'"])
 def test_search__plays_the_words_without_a_model(step: str):
     agent, played, asked = attempted(step)
     assert played == ["search[a lamp]"]
     assert agent.told == [f"The page in view:\n{RESULTS.strip()}"]
-    assert asked == {"shortlist": [], "match": []}
+    assert asked == {"simple_match": [], "detail_match": []}
+
+
+def test_search__goes_to_the_first_page_before():
+    agent, played, _ = attempted("Search[lamp]", "Search[red lamp]")
+    assert played == ["search[lamp]", "click[back to search]", "search[red lamp]"]
+    assert agent.told[1] == f"The page in view:\n{RESULTS.strip()}"
 
 
 def test_search__fails_where_nothing_is_found():
-    agent, played, _ = attempted("search for a sofa")
+    agent, played, _ = attempted("Search[a sofa]")
     assert (played, agent.told) == (["search[a sofa]"], [None])
 
 
-def test_search__goes_back_to_the_page_that_takes_a_search():
-    _, played, _ = attempted("search for a sofa", "search for lamp")
-    assert played == ["search[a sofa]", "click[back to search]", "search[lamp]"]
+SIMPLE = "SimpleMatch[a red lamp]"
 
 
-def test_shortlist__keeps_what_is_named_and_listed():
-    agent, played, asked = attempted(
-        "search for lamp", "shortlist products", shortlist=(f"{SECOND}, b000000001, {SECOND} but not B999999999",)
-    )
+def test_simple_match__names_a_listed_product_in_its_last_line_and_opens_nothing():
+    answer = f"{FIRST} may be blue, and B999999999 is not there.\nb000000002, not {FIRST}."
+    agent, played, asked = attempted("Search[lamp]", SIMPLE, simple=(answer,))
     assert played == ["search[lamp]"]
-    assert agent.told[1] == f"Shortlisted: {SECOND}, {FIRST}\nThe page in view:\n{RESULTS.strip()}"
-    ((prompt, most),) = [(one["prompt"], one["max_tokens"]) for one in asked["shortlist"]]
-    situation = "\n\nWebShop\na red lamp\n\nYour task is to: shortlist products\n"
-    assert prompt.endswith(f"{situation}{RESULTS.strip()}\n\nShortlist:")
+    assert agent.told[1] == f"Product found: {SECOND}\nThe page in view:\n{RESULTS.strip()}"
+    ((prompt, most),) = [(one["prompt"], one["max_tokens"]) for one in asked["simple_match"]]
+    situation = f"\n\nWebShop\na red lamp\n\nYour task is to: {SIMPLE}\n"
+    assert prompt.endswith(f"{situation}{RESULTS.strip()}\n\nSimple match:")
     assert most == 400
 
 
-@pytest.mark.parametrize("answer", ["none", "", "B999999999", "Lamp 1"])
-def test_shortlist__fails_where_nothing_is_named(answer: str):
-    agent, *_ = attempted("search for lamp", "shortlist products", shortlist=(answer,))
+@pytest.mark.parametrize("answer", ["none", "", "B999999999", "Lamp 1", f"{FIRST} may be blue.\nnone"])
+def test_simple_match__gives_up_where_no_listed_product_is_named(answer: str):
+    agent, *_ = attempted("Search[lamp]", SIMPLE, simple=(answer,))
     assert agent.told[1] is None
 
 
-MATCHED = ("search for lamp", "shortlist products", "match products")
-LOOK = ("click[description]", "click[< prev]", "click[features]", "click[< prev]")
+def test_simple_match__asks_nothing_where_no_results_are_in_view():
+    agent, _, asked = attempted(SIMPLE)
+    assert (agent.told, asked["simple_match"]) == ([None], [])
 
 
-def test_match__opens_the_shortlisted_until_one_is_right():
-    agent, played, asked = attempted(*MATCHED, shortlist=(f"{SECOND}, {FIRST}",), match=("No, blue.", " yes, red"))
+LOOK = ("click[features]", "click[< prev]")
+
+
+def test_detail_match__reads_the_features_of_one_product():
+    agent, played, asked = attempted(
+        "Search[lamp]", f"DetailMatch[{SECOND}, red]", f"DetailMatch[{FIRST}, red]", detail=("No, blue.", " yes, red")
+    )
     assert played == [
         "search[lamp]",
         *("click[b000000002]", *LOOK, "click[< prev]"),
         *("click[b000000001]", *LOOK),
     ]
+    assert agent.told[1] is None
     assert agent.told[2].startswith(f"Product found: {FIRST}\nThe page in view:\n[Back to Search]")
-    prompts = [one["prompt"] for one in asked["match"]]
-    assert all(words in prompts[0] for words in ("\nLamp 2 \n", "the description of lamp 2", "the features of lamp 2"))
+    prompts = [one["prompt"] for one in asked["detail_match"]]
+    assert all(words in prompts[0] for words in ("\nLamp 2 \n", "the features of lamp 2"))
     assert "of lamp 2" not in prompts[1]
-    assert prompts[1].endswith("\n\nVerdict:")
-    assert [one["max_tokens"] for one in asked["match"]] == [100, 100]
+    assert prompts[1].endswith("\n\nDetail match:")
+    assert [one["max_tokens"] for one in asked["detail_match"]] == [100, 100]
 
 
-def test_match__fails_where_none_is_right():
-    agent, played, asked = attempted(*MATCHED, shortlist=(FIRST,), match=("No", "Yes"))
-    assert (agent.told[2], len(asked["match"]), played[-1]) == (None, 1, "click[< prev]")
-
-
-def test_match__passes_over_what_cannot_be_opened():
-    agent, played, asked = attempted(*MATCHED, shortlist=(f"{THIRD}, {SECOND}",), match=("Yes",))
-    assert played[1:3] == ["click[b000000003]", "click[b000000002]"]
-    assert agent.told[2].startswith(f"Product found: {SECOND}\n")
-    assert len(asked["match"]) == 1
-
-
-def test_match__takes_all_that_is_listed_where_nothing_was_shortlisted():
-    _, played, _ = attempted("search for lamp", "match products", match=("No", "No"))
-    assert [action for action in played if action.startswith("click[b")] == [
-        "click[b000000001]",
-        "click[b000000002]",
-        "click[b000000003]",
-    ]
+@pytest.mark.parametrize("step", [f"DetailMatch[{THIRD}, red]", "DetailMatch[a red lamp]"])
+def test_detail_match__fails_where_no_product_is_opened(step: str):
+    agent, _, asked = attempted("Search[lamp]", step)
+    assert (agent.told[1], asked["detail_match"]) == (None, [])
 
 
 def test_brief__tells_the_page_in_view_and_what_failed():
-    agent, *_ = attempted("search for a sofa", "search for lamp", "shortlist products")
-    failed = "What failed so far: search for a sofa"
+    agent, *_ = attempted("Search[a sofa]", "Search[lamp]", SIMPLE)
+    failed = "What failed so far: Search[a sofa]"
     assert agent.briefs == [
         "",
         f"The page in view:\n{NONE.strip()}\n{failed}",
         f"The page in view:\n{RESULTS.strip()}\n{failed}",
-        f"The page in view:\n{RESULTS.strip()}\n{failed}; shortlist products",
+        f"The page in view:\n{RESULTS.strip()}\n{failed}; {SIMPLE}",
     ]
 
 
@@ -189,47 +192,80 @@ def test_in_view__is_the_last_page_not_the_last_answer():
     turns = [("search[lamp]", listed), (f"click[{FIRST.lower()}]", item), ("click[red]", clicked)]
     play = Play(Step(INDEX, 0.0, False, False, {}), history=[*turns, (f"click[{SECOND.lower()}]", dead)])
     assert in_view(play) == f"Product found: {FIRST}\nThe page in view:\n{ITEM.strip()}"
+    index = item._replace(observation=INDEX)
+    play.history.append(("click[back to search]", index))
+    assert in_view(play) == f"The page in view:\n{INDEX.strip()}"
     play.history.clear()
     assert in_view(play) == f"The page in view:\n{INDEX.strip()}"
 
 
-SCALE = "Step 1: search for lamp\nStep 2: shortlist products\nStep 3: match products\nStep 4: buy the product"
-PLAN = f"{SCALE}\nExecution Order: (Step 1 AND Step 2 AND Step 3 AND Step 4)"
-MEND = "Step 1: search for red lamp\nStep 2: match products\nExecution Order: (Step 1 AND Step 2)"
+FIRST_PLAN = f"""Step 1: Search[lamp]
+Step 2: {SIMPLE}
+Step 3: Buy[red]
+Execution Order: (Step 1 AND Step 2 AND Step 3)"""
+DETAILS = f"""Step 1: DetailMatch[{FIRST}, red]
+Step 2: DetailMatch[{SECOND}, red]
+Step 3: Search[red lamp]
+Step 4: {SIMPLE}
+Execution Order: (Step 1 OR Step 2 OR (Step 3 AND Step 4))"""
 
 
 def outline(node: Node) -> list:
     return [(one.task, one.role, one.depth, one.outcome) for one in node.walk() if one.role in ("skill", "executor")]
 
 
-def test_adapt__begins_with_a_plan_and_attempts_its_steps_by_skills():
-    shop = Counter()
+def bought(planner: tuple[str, ...], simple: tuple[str, ...], detail: tuple[str, ...] = (), **options):
     models = {
-        "planner": ScriptedModel(PLAN, MEND),
-        "shortlist": ScriptedModel(FIRST),
-        "match": ScriptedModel("No", "No", "Yes"),
+        "planner": ScriptedModel(*planner),
+        "simple_match": ScriptedModel(*simple),
+        "detail_match": ScriptedModel(*detail),
         "executor": ScriptedModel("click[buy now]", "Task completed!"),
     }
-    episode = run_episode(shop, ADaPTAgent(WEBSHOP), seed=0, model=models)
+    return run_episode(Counter(), ADaPTAgent(WEBSHOP, **options), seed=0, model=models), models
+
+
+def test_adapt__plans_search_simple_match_and_buy_at_level_0():
+    episode, models = bought((FIRST_PLAN,), (SECOND,))
     assert outline(episode.trace) == [
-        ("search for lamp", "skill", 2, True),
-        ("shortlist products", "skill", 2, True),
-        ("match products", "skill", 2, False),
-        ("search for red lamp", "skill", 3, True),
-        ("match products", "skill", 3, True),
-        ("buy the product", "executor", 2, True),
+        ("Search[lamp]", "skill", 1, True),
+        (SIMPLE, "skill", 1, True),
+        ("Buy[red]", "executor", 1, True),
     ]
-    assert episode.claimed_success
+    assert (episode.k_max, episode.calls) == (1, {"planner": 1, "simple_match": 1, "executor": 2})
+    assert [(child.role, child.depth) for child in episode.trace.children] == [("task", 0)]
     asked = models["planner"].asked
     assert asked[0]["prompt"].endswith("Your task is to: buy what the instruction asks for\nPlan, one level down:")
-    assert "\nWhat failed so far: match products\nPlan, one level down:" in asked[1]["prompt"]
     told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
-    assert told.startswith(f"buy the product\nProduct found: {SECOND}\nThe page in view:\n")
+    assert told.startswith(f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1")
+
+
+def test_adapt__has_its_planner_look_into_products_only_where_simple_match_failed():
+    episode, models = bought((FIRST_PLAN, DETAILS), ("none",), ("No", "Yes"))
+    assert outline(episode.trace) == [
+        ("Search[lamp]", "skill", 1, True),
+        (SIMPLE, "skill", 1, False),
+        (f"DetailMatch[{FIRST}, red]", "skill", 2, False),
+        (f"DetailMatch[{SECOND}, red]", "skill", 2, True),
+        ("Buy[red]", "executor", 1, True),
+    ]
+    assert episode.k_max == 2
+    asked = models["planner"].asked
+    assert len(asked) == 2  # a DetailMatch that failed is planned no further
+    assert f"Your task is to: {SIMPLE}\nThe page in view:\n" in asked[1]["prompt"]
+    assert f"\nWhat failed so far: {SIMPLE}\nPlan, one level down:" in asked[1]["prompt"]
+    told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
+    assert told.startswith(f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n")
+
+
+@pytest.mark.parametrize(("d_max", "planned"), [(2, 2), (3, 3), (4, 4)])
+def test_adapt__plans_as_many_levels_below_the_first_plan_as_d_max_allows(d_max: int, planned: int):
+    episode, _ = bought((FIRST_PLAN, *[DETAILS] * 9), ("none",) * 9, ("No",) * 99, d_max=d_max)
+    assert (episode.calls["planner"], episode.k_max, episode.claimed_success) == (planned, d_max, False)
 
 
 def test_adapt__never_divides_a_purchase():
     models = {
-        "planner": ScriptedModel("Step 1: Buy the product\nExecution Order: (Step 1)", PLAN),
+        "planner": ScriptedModel("Step 1: Buy[red]\nExecution Order: (Step 1)", FIRST_PLAN),
         "executor": ScriptedModel("task failed!"),
     }
     episode = run_episode(Counter(), ADaPTAgent(WEBSHOP), seed=0, model=models)

@@ -469,8 +469,12 @@ def played(agent: str, span: int, seed: int = 0) -> tuple[Episode, ...]:
     return tuple(run_episodes([env], player, jobs, model=SimulatedModel(span)))
 
 
+IN_TRIALS = ("reflexion", "try_again")
+"""Agents whose trials have a third of the turns that ReAct alone has: too few for the longest tasks."""
+
+
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("agent", PLAYERS)
+@pytest.mark.parametrize("agent", [agent for agent in PLAYERS if agent not in IN_TRIALS])
 def test_simulated__wins_every_task_where_nothing_is_too_much_to_keep_in_mind(agent: str, seed: int):
     lost = {
         episode.task: episode.error or episode.transcript[-1] for episode in played(agent, 99, seed) if not episode.won

