@@ -20,7 +20,11 @@ def test_groups__have_the_sizes_of_the_paper():
     assert {group: len(tasks(ID, group)) for group in TICKS} == dict(sizes)
     assert len(tasks(ID, "core71")) == 71
     assert {task.id for task in tasks(ID, "all")} - {task.id for task in tasks(ID, "core71")} == NOT_CORE
-    assert SPLITS == ("core71", "MT1", "MT2", "MT3", "MT4", "MT5", "MT6", "MT7", "MT8", "all")
+    table = tasks(ID, "table2")
+    assert len(table) == 69
+    assert {task.id for task in tasks(ID, "core71")} - {task.id for task in table} == {"stone", "stone_pressure_plate"}
+    assert sum(task.group == "MT4" for task in table) == 6
+    assert SPLITS == ("core71", "table2", "MT1", "MT2", "MT3", "MT4", "MT5", "MT6", "MT7", "MT8", "all")
 
 
 def test_task__has_group_skills_and_ticks():

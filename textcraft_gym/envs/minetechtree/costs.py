@@ -27,6 +27,11 @@ def best_tool(source: Source, inventory: Inventory) -> str:
     return max(["", *inventory], key=lambda item: (tier(source, item).level >= source.level, tier(source, item).speed))
 
 
+def uses_left(state: State, source: Source, tool: str) -> int:
+    """Return the number of blocks of a source that the held tools of a kind last for."""
+    return tier(source, tool).uses * state.inventory.get(tool, 0) - state.wear.get(tool, 0)
+
+
 def tools_for(source: Source) -> tuple[str, ...]:
     """Return the tools that can mine a source, the lowest tier first; none if a bare hand can."""
     if not source.level:

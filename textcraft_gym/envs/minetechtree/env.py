@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
@@ -25,7 +25,8 @@ from textcraft_gym.envs.minetechtree.facts import (
     WORN,
 )
 from textcraft_gym.envs.minetechtree.generator import BIOME_DISTANCE, BIOME_RADIUS, ORE_RADIUS, OTHERS, generate
-from textcraft_gym.envs.minetechtree.moves import OUT_OF_TIME, UNKNOWN_ACTION, WRONG_ITEM
+from textcraft_gym.envs.minetechtree.moves import MISSED, OUT_OF_TIME, UNKNOWN_ACTION, WRONG_ITEM
+from textcraft_gym.envs.minetechtree.reliability import PUBLISHED, Reliability, read_reliability
 from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
 from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
@@ -37,8 +38,9 @@ from textcraft_gym.errors import UnknownName, at_least
 
 FEEDBACKS = ("reason", "terse")
 
-Position: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...]]
-"""The state of the game, and the rest of the expert's plan."""
+Counts: TypeAlias = tuple[tuple[str, int], ...]
+Position: TypeAlias = tuple[Counts, tuple[tuple[str, str], ...], tuple[Any, ...], Counts, Counts, tuple[str, ...]]
+"""The inventory, what is equipped, the rest of the state with wear and tries, and the rest of the expert's plan."""
 
 
 _UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_TIME: text.TOO_LATE}
@@ -70,6 +72,15 @@ class MineTechTreeEnv(TextEnv):
     **World**: a forest, plains and two of four other biomes, with trees and animals; stone and ores under the ground.
     Task and seed determine all positions. Sources never run out.
 
+    **Misses**: with a ``reliability`` below 1, an action that is possible may miss: the way and the time are spent, and
+    nothing is gained or used up (``Failed to mine oak log``). It can be tried again; how many tries an item takes does
+    not depend on what else is done.
+
+    **Durability**: with ``durability=True`` tools break after Minecraft's number of uses (wooden 59, stone 131, iron
+    250, golden 32, diamond 1561), one for each block that they are made for. An action that outlasts its tool yields
+    what was mined until then (``The wooden pickaxe broke.``); where no tool is named and bare hands do, an axe that
+    would not last is not used.
+
     **Time**: walking takes 5 ticks a step; mining and hunting a number for each item that depends on the block, the
     tool and the animal (``facts.py``); a craft of any amount or an equip 1; smelting 10 an item. An action that would
     end after the limit is not finished, and the rest of the time is gone with it.
@@ -83,28 +94,36 @@ class MineTechTreeEnv(TextEnv):
     time.
 
     **Info**: ``task``, ``won`` (bool), ``ticks`` and ``ticks_left`` (int); after an action that did nothing
-    ``invalid_reason``, one of ``moves.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked
-    for. The plan is empty if too little time is left. ``costs``, if asked for, gives for each item that can be got with
-    the held tools the ticks to walk there and the ticks for each unit, ``{"oak log": (65, 60)}``.
+    ``invalid_reason``, one of ``moves.REASONS``; after one that missed ``missed`` (True); ``admissible_commands`` and
+    ``expert_plan`` (lists of str) if asked for. The plan assumes that nothing misses, and is made again after a miss;
+    it is empty if too little time is left. ``costs``, if asked for, gives for each item that can be got with the held
+    tools the ticks to walk there and the ticks for each unit, ``{"oak log": (65, 60)}``.
 
     **Reset options**: ``{"task": "diamond"}`` plays that task, from any split; the paper's name
     (``wooden_slab``) is accepted. ``{"task": ["oak_boat", "chest"]}`` or ``"oak_boat+chest"`` plays several at once,
     with their largest limit. Otherwise the seed draws a task from the split.
 
     Args:
-        split: ``core71`` (the default: the tasks of the paper's results), a group, ``MT1`` to ``MT8``, or ``all`` (76).
+        split: ``core71`` (the default: the tasks of the paper's results), ``table2`` (the 69 of its released table,
+            without stone and its pressure plate), a group, ``MT1`` to ``MT8``, or ``all`` (76).
         rules: ``vanilla``, or ``deps``, where armour and shield count when they are held.
         feedback: ``reason`` says in the answer why an action did nothing, as in the paper; ``terse`` says only that it
             did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.
         ticks: Limit of ticks, in place of the task's.
+        reliability: How likely an action that is possible succeeds: ``perfect`` (always), ``published`` (the paper's
+            table 18, for the kinds of goals in ``reliability.py``), a number above 0 for all, or numbers by kind,
+            ``{"log": 0.5, "ore": 0.4}``, where a kind that is not named never misses.
+        durability: Whether tools wear out and break.
+        around: How the distances of sources are told: ``exact``, in steps; ``rough``, as the nearest of 10, 20, 40, 80
+            and 160; ``names``, not at all. The sources are listed by what is told, then by name.
         admissible: List the admissible commands in info.
         expert: Add a plan from the current state to info; from an empty inventory it is a shortest one.
         costs: Add to info the ticks that it takes to get each item.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        UnknownName: For a split, task, kind of rules or feedback that does not exist; the message lists those that do.
-        ValueError: For ticks below 1.
+        UnknownName: For a name that does not exist; the message lists those that do.
+        ValueError: For ticks below 1, or a reliability that is not above 0 and up to 1.
 
     **Ids**: ``MineTechTree-v0``.
 
@@ -125,6 +144,9 @@ class MineTechTreeEnv(TextEnv):
         rules: Literal["vanilla", "deps"] = "vanilla",
         feedback: Literal["reason", "terse"] = "reason",
         ticks: int | None = None,
+        reliability: Literal["perfect", "published"] | float | Mapping[str, float] = "perfect",
+        durability: bool = False,
+        around: Literal["exact", "rough", "names"] = "exact",
         admissible: bool = False,
         expert: bool = False,
         costs: bool = False,
@@ -135,12 +157,17 @@ class MineTechTreeEnv(TextEnv):
             raise UnknownName("rules", rules, RULES)
         if feedback not in FEEDBACKS:
             raise UnknownName("feedback", feedback, FEEDBACKS)
+        if around not in text.AROUND:
+            raise UnknownName("around", around, text.AROUND)
         if ticks is not None:
             at_least("ticks", ticks, 1)
         self.tasks = split_tasks(split, rules)
         self.rules = rules
         self.feedback = feedback
         self.ticks = ticks
+        self.reliability: Reliability = read_reliability(reliability)
+        self.durability = durability
+        self.around = around
         self.costs = costs
         self._state: State = FIRST
         self._plan: list[str] = []
@@ -188,13 +215,15 @@ class MineTechTreeEnv(TextEnv):
         truncated = not won and self._state.ticks >= game.limit
         if why and self.feedback == "reason":
             observation = f"{observation}: {why}"
-        info = self._info(action)
-        if reason:
+        info = self._info(None if reason == MISSED else action)
+        if reason == MISSED:
+            info["missed"] = True
+        elif reason:
             info["invalid_reason"] = reason
         return observation, 1.0 if won else 0.0, won, truncated, info
 
     def _info(self, action: str | None = None) -> dict[str, Any]:
-        """Return the info, with admissible commands, costs and plan if they were asked for."""
+        """Return the info after an action (None if it missed), with all that was asked for."""
         game, state = self.game, self._state
         won = is_won(game, state)
         info: dict[str, Any] = {
@@ -217,21 +246,30 @@ class MineTechTreeEnv(TextEnv):
 
     def _set_up(self, task: Task, draw: int) -> None:
         """Generate the world of a task."""
-        self.game = Game(generate(task.id, draw), task.aims, self.ticks or task.ticks)
+        world, limit, luck = generate(task.id, draw), self.ticks or task.ticks, f"{task.id}/{draw}"
+        self.game = Game(world, task.aims, limit, self.around, self.durability, self.reliability, luck)
 
     def _settings(self) -> Settings:
-        arguments = (("rules", self.rules), ("feedback", self.feedback), ("ticks", self.ticks))
-        return "MineTechTree", (("facts", self.fingerprint), *arguments)
+        arguments = {
+            "rules": self.rules,
+            "feedback": self.feedback,
+            "ticks": self.ticks,
+            "reliability": tuple(self.reliability.items()),
+            "durability": self.durability,
+            "around": self.around,
+        }
+        return "MineTechTree", (("facts", self.fingerprint), *arguments.items())
 
     def _position(self) -> Position:
-        inventory, equipped, at, ticks, obtained = self._state
-        return (tuple(inventory.items()), tuple(equipped.items()), at, ticks, obtained), tuple(self._plan)
+        inventory, equipped, *rest, wear, tries = self._state
+        counts = [tuple(part.items()) for part in (inventory, wear, tries)]
+        return counts[0], tuple(equipped.items()), tuple(rest), counts[1], counts[2], tuple(self._plan)
 
     def _go_back(self, task: Task, draw: int, position: Position) -> None:
         if (self.task, self._draw) != (task, draw):
             self._set_up(task, draw)
-        (inventory, equipped, at, ticks, obtained), plan = position
-        self._state = State(dict(inventory), dict(equipped), at, ticks, obtained)
+        inventory, equipped, rest, wear, tries, plan = position
+        self._state = State(dict(inventory), dict(equipped), *rest, dict(wear), dict(tries))
         self._plan = list(plan)
 
 
@@ -239,4 +277,5 @@ class MineTechTreeEnv(TextEnv):
 def _fingerprint() -> str:
     ticks = TICKS_A_STEP, TICKS_A_CRAFT, TICKS_A_SMELT, TICKS_A_HIT, TICKS_A_HARDNESS
     land = DEPTHS, HOME_BIOMES, OTHER_BIOMES, OTHERS, BIOME_DISTANCE, BIOME_RADIUS, ORE_RADIUS
-    return hashlib.sha256(repr((tech_tree(), SOURCES, TIERS, WORN, ticks, land)).encode()).hexdigest()
+    facts = tech_tree(), SOURCES, TIERS, WORN, ticks, land, dict(PUBLISHED), text.ROUGHLY
+    return hashlib.sha256(repr(facts).encode()).hexdigest()

@@ -51,6 +51,7 @@ def expert_plan(game: Game, state: State) -> list[str]:
     """Return a plan that wins; empty if there is none, for lack of time, or if the goal is reached already."""
     if is_won(game, state):
         return []
+    game = game._replace(reliability={})  # it plans as if nothing were missed; after a miss it plans again
     plans = (_plan(game, state, wood) for wood in WOODS if _grows(game, wood))
     timed = [(len(plan), ticks, plan) for plan in plans for ticks in _ticks(game, state, plan)]
     return min(timed, default=(0, 0, []))[2]
@@ -143,7 +144,7 @@ def _least(found: Mapping[str, Way], members: Iterable[str], skills: Skills, woo
 
 
 def _plan(game: Game, state: State, wood: str) -> list[str]:
-    steps = _Bill(ways(wood), state, [aim.item for aim in game.aims if aim.item not in state.obtained]).steps()
+    steps = _Bill(ways(wood), game, state, [aim.item for aim in game.aims if aim.item not in state.obtained]).steps()
     worn = [aim.item for aim in game.aims if aim.worn and aim.item not in state.obtained]
     return [_action(step) for step in steps] + [text.equip(item) for item in worn]
 
@@ -170,15 +171,19 @@ class _Bill:
 
     Args:
         way_of: The way to obtain each item.
+        game: The game, whose tools may wear out.
         state: The state to plan from.
         goals: The items that must be held once.
     """
 
-    def __init__(self, way_of: Mapping[str, Way], state: State, goals: Iterable[str]) -> None:
+    def __init__(self, way_of: Mapping[str, Way], game: Game, state: State, goals: Iterable[str]) -> None:
         self.way_of = way_of
+        self.durability = game.durability
+        self.state = state
         self.held = state.inventory
         self.used: dict[str, int] = {}
-        self.kept = set(goals)
+        self.kept = dict.fromkeys(goals, 1)
+        self.worked: dict[str, int] = {}
         self.planned: Skills = frozenset().union(*(way_of[goal].skills for goal in self.kept))
 
     def steps(self) -> list[Step]:
@@ -186,7 +191,7 @@ class _Bill:
         steps: list[Step] = []
         for item in self.way_of:
             # An item is needed for the ingredients of others, and at least once if it is kept: a goal or a tool.
-            short = max(self.used.get(item, 0), item in self.kept) - self.held.get(item, 0)
+            short = max(self.used.get(item, 0), self.kept.get(item, 0)) - self.held.get(item, 0)
             if short > 0:
                 steps.append(self._step(item, short))
         return [step for step in reversed(steps) if step is _largest(steps, step)]
@@ -195,7 +200,7 @@ class _Bill:
         way = self.way_of[item]
         technique = way.how
         if isinstance(technique, Source):
-            return Step(item, short, tool=self._tool(way, technique))
+            return Step(item, short, tool=self._tool(way, technique, short))
         times = -(-short // technique.makes)  # rounded up
         using = [
             (self._take(slot.members, chosen, times * slot.amount), times * slot.amount)
@@ -204,18 +209,28 @@ class _Bill:
         if way.fuel:
             using.append(self._burn(way.fuel, times))
         if way.tool:  # a crafting table or a furnace, which is not used up
-            self.kept.add(way.tool)
+            self.kept.setdefault(way.tool, 1)
         return Step(item, times * technique.makes, tuple(using), way.tool)
 
-    def _tool(self, way: Way, source: Source) -> str:
-        """Return the best held tool, or if that cannot mine the source, the one to make."""
-        if not source.level:
-            return best_tool(source, self.held)
+    def _tool(self, way: Way, source: Source, amount: int) -> str:
+        """Return the best held tool, or if that cannot mine the amount, the one to make."""
         best = best_tool(source, self.held)
-        if tier(source, best).level < source.level:
+        if tier(source, best).level < source.level or not self._lasts(source, best, amount):
             best = way.tool
-        self.kept.add(best)
+        if source.level:
+            self.kept[best] = max(self.kept.get(best, 1), self._needed(source, best, amount))
+        self.worked[best] = self.worked.get(best, 0) + amount
         return best
+
+    def _lasts(self, source: Source, tool: str, amount: int) -> bool:
+        return self._needed(source, tool, amount) <= self.held.get(tool, 0)
+
+    def _needed(self, source: Source, tool: str, amount: int) -> int:
+        """Return the number of tools of a kind that this work takes, after the work that is planned already."""
+        uses = tier(source, tool).uses
+        if not self.durability or not uses:
+            return 1
+        return -(-(self.state.wear.get(tool, 0) + self.worked.get(tool, 0) + amount) // uses)  # rounded up
 
     def _take(self, members: Iterable[str], chosen: str, amount: int) -> str:
         """Reserve an ingredient: the member that the way chooses, or a held one that the plan does not need."""

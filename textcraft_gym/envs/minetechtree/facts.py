@@ -1,10 +1,10 @@
 """Facts that recipes do not hold: sources of items, tools, fuels and times.
 
 Facts of Minecraft: Java Edition 1.16. The tools of blocks, the hardness of blocks, the speed of tools and the drops of
-animals (except wool) are those of version 1.16.2 of the data set ``minecraft-data``. Wool, the health of animals,
-burning times and walking speed, which it does not have, are common knowledge of players and were not checked against
-it. They are complete for the tasks of DEPS (Wang et al. 2023, appendix), not for the game: no gold, no redstone, no
-sand. Random amounts of the game are fixed: an animal drops one of each.
+animals (except wool) are those of version 1.16.2 of the data set ``minecraft-data``. Wool, the health of animals, the
+durability of tools, burning times and walking speed, which it does not have, are common knowledge of players and were
+not checked against it. They are complete for the tasks of DEPS (Wang et al. 2023, appendix), not for the game: no gold,
+no redstone, no sand. Random amounts of the game are fixed: an animal drops one of each.
 """
 
 from __future__ import annotations
@@ -28,21 +28,28 @@ TICKS_A_HARDNESS = 30
 
 
 class Tier(NamedTuple):
-    """Power of the tools of a material: the highest ``level`` of blocks that yield to them, and their ``speed``."""
+    """Power of the tools of a material.
+
+    Attributes:
+        level: The highest level of blocks that yield to them.
+        speed: Their speed, in bare hands.
+        uses: Number of blocks after which a tool breaks; 0 for a bare hand, which never does.
+    """
 
     level: int
     speed: int
+    uses: int
 
 
-BARE_HANDED = Tier(0, 1)
+BARE_HANDED = Tier(0, 1, 0)
 
 TIERS = {
-    "wooden": Tier(1, 2),
-    "golden": Tier(1, 12),
-    "stone": Tier(2, 4),
-    "iron": Tier(3, 6),
-    "diamond": Tier(4, 8),
-    "netherite": Tier(5, 9),
+    "wooden": Tier(1, 2, 59),
+    "golden": Tier(1, 12, 32),
+    "stone": Tier(2, 4, 131),
+    "iron": Tier(3, 6, 250),
+    "diamond": Tier(4, 8, 1561),
+    "netherite": Tier(5, 9, 2031),
 }
 
 

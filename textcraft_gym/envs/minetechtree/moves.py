@@ -32,6 +32,7 @@ NEEDS_TOOL = "needs_tool"
 NEEDS_TABLE = "needs_crafting_table"
 NEEDS_FURNACE = "needs_furnace"
 OUT_OF_TIME = "out_of_time"
+MISSED = "missed"
 REASONS = (
     UNKNOWN_ACTION,
     WRONG_ITEM,

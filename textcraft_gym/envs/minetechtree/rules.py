@@ -8,9 +8,10 @@ same one and takes no time.
 from __future__ import annotations
 
 from textcraft_gym.envs.minetechtree import text
-from textcraft_gym.envs.minetechtree.costs import best_tool, nearest, ticks_for, tier, tools_for
-from textcraft_gym.envs.minetechtree.facts import TABLE, TICKS_A_STEP
+from textcraft_gym.envs.minetechtree.costs import best_tool, nearest, ticks_for, tier, tools_for, uses_left
+from textcraft_gym.envs.minetechtree.facts import TABLE, TICKS_A_STEP, Source
 from textcraft_gym.envs.minetechtree.moves import (
+    MISSED,
     NEEDS_FURNACE,
     NEEDS_TABLE,
     NEEDS_TOOL,
@@ -23,7 +24,8 @@ from textcraft_gym.envs.minetechtree.moves import (
     Making,
     understand,
 )
-from textcraft_gym.envs.minetechtree.state import Game, State, slot
+from textcraft_gym.envs.minetechtree.reliability import kind_of, misses
+from textcraft_gym.envs.minetechtree.state import Game, Point, State, slot
 from textcraft_gym.envs.minetechtree.techtree import Offer
 from textcraft_gym.envs.turn import Turn
 from textcraft_gym.recipes.recipe import name_of
@@ -47,7 +49,22 @@ def apply(game: Game, state: State, action: str) -> Turn[State]:
         return turn
     if after.ticks > game.limit:
         return state._replace(ticks=game.limit), text.TIME_IS_UP, OUT_OF_TIME, ""
+    if game.reliability and (number := _tries(game, state, move)):
+        after = after._replace(tries={**state.tries, move.item: number})
+        if misses(game.luck, move.item, number, game.reliability[kind_of(move)]):
+            # The way and the time are behind the player, and nothing else has changed.
+            missed = state._replace(at=after.at, ticks=after.ticks, tries=after.tries)
+            return missed, text.missed(_verb(move), name_of(move.item)), MISSED, text.AGAIN
     return _with_aims(game, after), answer, "", ""
+
+
+def _tries(game: Game, state: State, move: Gathering | Making | Equipping) -> int:
+    """Return the number of this try for an item, from 1; 0 if it cannot miss."""
+    return state.tries.get(move.item, 0) + 1 if kind_of(move) in game.reliability else 0
+
+
+def _verb(move: Gathering | Making | Equipping) -> str:
+    return move.source.verb if isinstance(move, Gathering) else move.verb if isinstance(move, Making) else "equip"
 
 
 def _make(state: State, move: Making) -> Turn[State]:
@@ -68,15 +85,32 @@ def _gather(game: Game, state: State, move: Gathering) -> Turn[State]:
     if move.tool and move.tool not in state.inventory:
         return state, answer, NOT_ENOUGH, text.requires(((move.tool, 1),), state.inventory)
     tool = move.tool or best_tool(source, state.inventory)
-    if tier(source, tool).level < source.level:
+    if game.durability and not move.tool and not source.level and uses_left(state, source, tool) < move.amount:
+        tool = ""  # a bare hand does all of it
+    power = tier(source, tool)
+    if power.level < source.level:
         return state, answer, NEEDS_TOOL, f"requires {name_of(tools_for(source)[0])}"
     at = nearest(game, state, source)
     if at is None:
         return state, answer, NOT_HERE, f"there are no {source.name} in this world"
-    ticks = TICKS_A_STEP * state.at.distance(at) + ticks_for(source, tool) * move.amount
+    wears = game.durability and power.uses > 0
+    amount = min(move.amount, uses_left(state, source, tool)) if wears else move.amount
+    ticks = TICKS_A_STEP * state.at.distance(at) + ticks_for(source, tool) * amount
     # The answer names the requested item first, then the other drops.
-    gains = dict.fromkeys(sorted(source.gives, key=lambda item: item != move.item), move.amount)
-    return _exchanged(state, (), gains, ticks)._replace(at=at), text.done(source.verb, gains), "", ""
+    gains = dict.fromkeys(sorted(source.gives, key=lambda item: item != move.item), amount)
+    answer = text.done(source.verb, gains)
+    after = _exchanged(state, (), gains, ticks, at)
+    return _worn(after, source, tool, amount, answer) if wears else (after, answer, "", "")
+
+
+def _worn(state: State, source: Source, tool: str, amount: int, answer: str) -> Turn[State]:
+    """Return the state and the answer after some uses of a tool, which may break."""
+    broken, behind = divmod(state.wear.get(tool, 0) + amount, tier(source, tool).uses)
+    state = state._replace(wear={**state.wear, tool: behind})
+    if broken:
+        state = _exchanged(state, ((tool, broken),), {}, 0)
+        answer = f"{answer}\n{text.broken(tool)}"
+    return state, answer, "", ""
 
 
 def _equip(state: State, item: str) -> Turn[State]:
@@ -87,17 +121,20 @@ def _equip(state: State, item: str) -> Turn[State]:
     return state._replace(equipped=equipped, ticks=state.ticks + 1), text.equipped(item), "", ""
 
 
-def _exchanged(state: State, takes: Offer, gains: dict[str, int], ticks: int) -> State:
-    inventory, equipped = state.inventory.copy(), state.equipped
+def _exchanged(state: State, takes: Offer, gains: dict[str, int], ticks: int, at: Point | None = None) -> State:
+    inventory, equipped, wear = state.inventory.copy(), state.equipped, state.wear
     for item, amount in takes:
         inventory[item] -= amount
         if not inventory[item]:
             del inventory[item]
+            if item in wear:
+                wear = {tool: uses for tool, uses in wear.items() if tool != item}
             if equipped.get(slot(item)) == item:  # it was the last one
                 equipped = {where: other for where, other in equipped.items() if other != item}
     for item, count in gains.items():
         inventory[item] = inventory.get(item, 0) + count
-    return state._replace(inventory=inventory, equipped=equipped, ticks=state.ticks + ticks)
+    # Faster than _replace, which looks at every field.
+    return State(inventory, equipped, at or state.at, state.ticks + ticks, state.obtained, wear, state.tries)
 
 
 def _with_aims(game: Game, state: State) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.envs.minetechtree.facts import WORN, Source
@@ -54,11 +55,25 @@ class Aim(NamedTuple):
 
 
 class Game(NamedTuple):
-    """The world of an episode, the items to obtain, and the limit of ticks."""
+    """What does not change during an episode.
+
+    Attributes:
+        world: Its world.
+        aims: The items to obtain.
+        limit: The limit of ticks.
+        around: How distances are told, one of ``text.AROUND``.
+        durability: Whether tools wear out and break.
+        reliability: The probability of each kind of goal that can miss.
+        luck: The seed of the misses.
+    """
 
     world: World
     aims: tuple[Aim, ...]
     limit: int
+    around: str = "exact"
+    durability: bool = False
+    reliability: Mapping[str, float] = {}
+    luck: str = ""
 
 
 class State(NamedTuple):
@@ -70,6 +85,8 @@ class State(NamedTuple):
         at: Position of the player.
         ticks: Number of ticks that have passed.
         obtained: The items aimed at that were obtained, whether or not they are still held.
+        wear: The number of uses behind each kind of tool: of the one in use, where several are held.
+        tries: The number of tries for each item that can be missed.
     """
 
     inventory: Inventory
@@ -77,6 +94,8 @@ class State(NamedTuple):
     at: Point
     ticks: int
     obtained: frozenset[str]
+    wear: dict[str, int] = {}
+    tries: dict[str, int] = {}
 
 
 FIRST = State({}, {}, Point(0, 0), 0, frozenset())

@@ -12,12 +12,18 @@ ECHO_LENGTH = 200
 EMPTY_HANDED = "Inventory: You are not carrying anything."
 TIME_IS_UP = "Time is up."
 TOO_LATE = "the time that was left did not do"
+AGAIN = "it may work another time"
 AN_INGREDIENT = "each ingredient is a number of 1 to 999999 and an item"
 ACTIONS = (
     "actions are: mine N ITEM; mine N ITEM with ITEM; hunt N ITEM; craft N ITEM using N ITEM, N ITEM; "
     "smelt N ITEM using N ITEM, N ITEM; equip ITEM; look; inventory"
 )
 MUST_BE_EQUIPPED = "What is worn counts once it is equipped."
+
+AROUND = ("exact", "rough", "names")
+"""How distances are told: in steps, as the nearest of ``ROUGHLY``, or not at all."""
+
+ROUGHLY = (10, 20, 40, 80, 160)
 
 _DONE = {"mine": "Mined", "hunt": "Hunted", "craft": "Crafted", "smelt": "Smelted"}
 
@@ -34,13 +40,17 @@ def goals(aims: Iterable[Aim]) -> str:
 
 
 def look(game: Game, state: State) -> str:
-    """Return the sources in sight, the nearest first, and the ticks left."""
-    seen = sorted(distances(game, state).items(), key=lambda entry: (entry[1][0], entry[0]))
-    above = [f"{name} {steps} steps away" for name, (steps, buried) in seen if not buried]
-    below = [f"{name} {steps} steps away" for name, (steps, buried) in seen if buried]
+    """Return the sources in sight and the ticks left; the order of the sources tells no more than their distances."""
+    told = distances(game, state)
+    if game.around != "exact":
+        tell = _roughly if game.around == "rough" else lambda _: 0
+        told = {name: (tell(steps), buried) for name, (steps, buried) in told.items()}
+    seen = sorted(told.items(), key=lambda entry: (entry[1][0], entry[0]))
+    above = _listed(game, [(name, steps) for name, (steps, buried) in seen if not buried])
+    below = _listed(game, [(name, steps) for name, (steps, buried) in seen if buried])
     return (
-        f"You are in the {game.world.biome(state.at)}.\nYou see: {', '.join(above)}.\n"
-        f"Under the ground: {', '.join(below)}.\nTicks left: {game.limit - state.ticks}."
+        f"You are in the {game.world.biome(state.at)}.\nYou see: {above}.\n"
+        f"Under the ground: {below}.\nTicks left: {game.limit - state.ticks}."
     )
 
 
@@ -51,6 +61,18 @@ def distances(game: Game, state: State) -> dict[str, tuple[int, bool]]:
         found = state.at.distance(at), at.down > 0
         nearest[source.name] = min(nearest.get(source.name, found), found)
     return nearest
+
+
+def _roughly(steps: int) -> int:
+    """Return the rough distance that differs by the smallest factor."""
+    return min(ROUGHLY, key=lambda rough: max(rough, steps) / max(min(rough, steps), 1))
+
+
+def _listed(game: Game, places: Iterable[tuple[str, int]]) -> str:
+    if game.around == "names":
+        return ", ".join(name for name, _ in places)
+    about = "about " if game.around == "rough" else ""
+    return ", ".join([f"{name} {about}{steps} steps away" for name, steps in places])
 
 
 def inventory(state: State) -> str:
@@ -76,6 +98,16 @@ def equipped(item: str) -> str:
 def could_not(verb: str, name: str) -> str:
     """Answer an action that does nothing."""
     return f"Could not {verb} {name[:ECHO_LENGTH]}"
+
+
+def missed(verb: str, name: str) -> str:
+    """Answer an action that was possible, took its time and gained nothing."""
+    return f"Failed to {verb} {name}"
+
+
+def broken(tool: str) -> str:
+    """Return the line that says that a tool broke."""
+    return f"The {name_of(tool)} broke."
 
 
 def wrong_item(typed: str) -> str:

@@ -27,11 +27,14 @@ def vocabulary() -> str:
         text.could_not("equip", ""),
         text.inventory(held),
         text.requires(((item, 2),), {item: 1}),
+        *(text.missed(verb, "") for verb in ("mine", "hunt", "craft", "smelt", "equip")),
+        text.broken(item),
         text.takes(techniques, 1),
     ]
-    fixed = (text.EMPTY_HANDED, text.TIME_IS_UP, text.TOO_LATE, text.AN_INGREDIENT, text.ACTIONS)
+    fixed = (text.EMPTY_HANDED, text.TIME_IS_UP, text.TOO_LATE, text.AGAIN, text.AN_INGREDIENT, text.ACTIONS)
     digits = "0 1 2 3 4 5 6 7 8 9"
-    lines = [text.reset(game, FIRST), *answers, *fixed, *_REFUSALS, text.wrong_item(""), text.unknown(""), digits]
+    views = [text.reset(game, FIRST), text.look(game._replace(around="rough"), FIRST)]
+    lines = [*views, *answers, *fixed, *_REFUSALS, text.wrong_item(""), text.unknown(""), digits]
     return "\n".join([*lines, *biomes, *tree.names.values()])
 
 
