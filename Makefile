@@ -10,7 +10,7 @@ OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
 .PHONY: demo test lint types unit test-slow test-pythons test-engine test-ray test-rl
-.PHONY: bench bench-engine bench-ray bench-shop parity results horizons learn clean
+.PHONY: bench bench-engine bench-ray bench-shop parity results fingerprints horizons learn clean
 
 demo: $(VENV)/.demo
 	rm -rf runs/demo
@@ -88,6 +88,10 @@ bench-shop: $(VENV)/.demo
 # The tables of benchmarks/results, with the simulated model. The runs are kept in runs/results, and an interrupted one resumes.
 results: $(VENV)/.demo
 	$(BIN)/python benchmarks/results.py
+
+# What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
+fingerprints: $(VENV)/.demo
+	$(BIN)/python -m textcraft_gym.evaluation.fingerprints textcraft_gym/evaluation/fingerprints.json
 
 # The horizon model of DEPS's learned selector: logs trajectories in the tech tree, fits the model, writes it into the package.
 horizons: $(VENV)/.demo

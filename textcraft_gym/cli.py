@@ -20,6 +20,7 @@ from textcraft_gym.agents.loading import key_values
 from textcraft_gym.demonstrations import demonstrations, write_demonstrations
 from textcraft_gym.errors import RunError, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.compare import compare as compare_records
+from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.report import distinct_errors, label
@@ -176,7 +177,10 @@ def compare(
 
 @app.command()
 def verify(
-    runs: Annotated[list[Path] | None, typer.Argument(help="Run folders.")] = None,
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Run folders; without any, the worlds of this installation.")
+    ] = None,
+    env: Annotated[str | None, typer.Option(help="Without run folders, only the world of this id.")] = None,
     trust: Annotated[
         list[str] | None,
         typer.Option(help="A module that may be imported because a run names it; may be repeated."),
@@ -191,11 +195,16 @@ def verify(
 ) -> None:
     """Replay every recorded action of runs, and print where their records differ from what happens.
 
-    The exit status is 0 if all is identical, 1 if something differs or could not be rechecked, and 2 if a folder cannot
-    be read.
+    Without a run, the worlds and prompts of this installation are compared with those of the release. The exit status
+    is 0 if all is identical, 1 if something differs or could not be rechecked, and 2 if a folder cannot be read.
     """
+    if not runs:
+        _verify_installation([env] if env else [], key_values(env_arg or []), show, as_json)
+        return
+    if env:
+        raise ValueError("expected run folders or --env, got both")
     found, unreadable = {}, False
-    for run in runs or []:
+    for run in runs:
         try:
             arguments = key_values(env_arg or [])
             found[run] = verify_run(run, trusted=trust or (), env_args=arguments, split=split, prompts=prompts)
@@ -361,6 +370,19 @@ def make_splits(
     out.with_suffix(".leakage.json").write_text(json.dumps(made.leakage._asdict(), indent=2) + "\n", encoding="utf-8")
     display.show_splits(made.depths, made.splits)
     display.show_leakage(made.leakage, "train", "test")
+
+
+def _verify_installation(envs: list[str], env_args: Mapping[str, Any], show: int, as_json: bool) -> None:
+    """Print each world beside what the release carries, and exit with status 1 if one differs."""
+    found = []
+    for world in compare_with_release(envs, **env_args):
+        found.append(world)
+        if not as_json:
+            print("\n".join(world.lines(show)), flush=True)
+    if as_json:
+        _print_json([world._asdict() for world in found])
+    if any(world.changes for world in found):
+        raise typer.Exit(1)
 
 
 def _print_errors(records: Sequence[Record], out: Path) -> int:

@@ -18,9 +18,13 @@ class UnknownName(TextCraftGymError, ValueError):
     """A task, split, item, agent or environment that does not exist; the message suggests near names.
 
     If only a few names exist, it lists them all.
+
+    Attributes:
+        known: The names that exist.
     """
 
     def __init__(self, kind: str, name: object, known: Sequence[str]) -> None:
+        self.known = tuple(known)
         # Compared without namespaces: two names of one namespace are not near because they share it.
         full_names = {full.rpartition(":")[2]: full for full in known}
         typed = str(name).rpartition(":")[2]
