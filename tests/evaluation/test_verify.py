@@ -38,7 +38,7 @@ CLEAN = {
     "distractors": RunSpec("TextCraft-v0", "dev", "random", env_args={"distractors": 0}, seed=7, limit=3, max_steps=9),
     "household": RunSpec("ALFWorld-v0", "valid_unseen", "adapt", limit=5),
     "wandering": RunSpec("ALFWorld-v0", "valid_seen", "random", limit=5),
-    "put": RunSpec("ALFWorld-v0", "valid_seen", "expert", env_args={"dialect": "put"}, limit=5),
+    "put": RunSpec("ALFWorld-v0", "valid_seen", "expert", env_args={"dialect": "0.3"}, limit=5),
     "shopping": RunSpec("WebShopLite-v0", "adapt_test", "adapt", limit=5),
     "browsing": RunSpec("WebShopLite-v0", "dev", "random", env_args={"mode": "text_rich"}, limit=5),
     "naive": RunSpec("WebShopLite-v0", "test", "naive_buyer", limit=20),
