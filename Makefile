@@ -44,11 +44,12 @@ test-slow: $(VENV)/.test
 test-engine: $(ENGINE)/.engine
 	$(ENGINE)/bin/python -m pytest -m real_engine -rs tests/envs/alfworld
 
-# Both ALFWorld engines on every game of a folder: prints the numbers of games, records and mismatches. GAMES is the folder,
-# then optionally the number of commands per game, and --plain for TextWorld without memoisation (ten times slower), such
-# as GAMES='DIR 500 --plain'.
+# Both ALFWorld engines on the games of a folder, evenly over the types of tasks: prints the numbers of games, records and
+# mismatches. GAMES is the folder, then optionally the number of commands per game, --games N for a sample, --seed N for
+# another one, and --plain for TextWorld without memoisation (ten times slower), such as GAMES='DIR 500 --games 60'. TIME is
+# a limit in minutes; the next call goes on where this one stopped.
 parity: $(ENGINE)/.engine
-	$(ENGINE)/bin/python -W ignore -m tests.envs.alfworld.judge $(GAMES)
+	$(ENGINE)/bin/python -W ignore -m tests.envs.alfworld.parity $(GAMES) $(if $(TIME),--minutes $(TIME))
 
 bench-engine: $(ENGINE)/.engine
 	$(ENGINE)/bin/python -W ignore benchmarks/households.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -72,7 +73,8 @@ def make_agent(
 
     A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has parameters of these
     names. Anything else, such as a function ``(observation, info) -> action``, is returned as it is. Agents never hold
-    a model: they yield ``play.ask(...)``, and the run's models answer.
+    a model: they yield ``play.ask(...)``, and the run's models answer. A prompt in another dialect of the game than
+    that of ``prompts`` is warned about.
 
     Args:
         name: A name that ``find_agent`` takes.
@@ -101,7 +103,19 @@ def make_agent(
         agent: Agent = make(**arguments)
     except Exception as error:  # a constructor can raise anything
         raise ValueError(f"{name}: {one_line(error)}") from error
+    _compare_dialects(offered["profile"], offered["prompts"])
     return agent
+
+
+def _compare_dialects(profile: GameProfile, prompts: Prompts) -> None:
+    for name, text in prompts.read.items():
+        spoken = profile.dialects_of(text)
+        if prompts.dialect and spoken and prompts.dialect not in spoken:
+            warnings.warn(
+                f"the prompt {name} is in dialect {' and '.join(spoken)}, but the game is played in {prompts.dialect}: "
+                f"make its environment with dialect={spoken[0]!r}, or replace the prompt",
+                stacklevel=3,
+            )
 
 
 def _arguments(

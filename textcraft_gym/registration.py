@@ -125,10 +125,20 @@ def default_split(env_id: str) -> str | None:
     Raises:
         UnknownName: For an id that is not registered.
     """
-    spec = find_spec(env_id)
-    declared = parameters(spec).get("split")
-    split = spec.kwargs.get("split", declared.default if declared else None)
+    split = default_argument(env_id, "split")
     return split if isinstance(split, str) else None
+
+
+def default_argument(env_id: str, argument: str) -> Any:
+    """Return the value of an argument with which an environment is made where none is given; None if it takes none.
+
+    Raises:
+        UnknownName: For an id that is not registered.
+    """
+    spec = find_spec(env_id)
+    declared = parameters(spec).get(argument)
+    default = declared.default if declared and declared.default is not declared.empty else None
+    return spec.kwargs.get(argument, default)
 
 
 def game_profile(env_id: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:  # a profile names controllers and skills, and most agents use neither
@@ -72,6 +72,7 @@ class GameProfile:
         max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
         controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
         adapt: The game-specific parts of ADaPT.
+        dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
     """
 
     name: str
@@ -83,6 +84,7 @@ class GameProfile:
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None
     adapt: ADaPTHooks = ADaPTHooks()
+    dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
 
     def claim(self, action: str) -> bool | None:
         """Return what an action claims if it ends the episode: True for one that declares the task done."""
@@ -95,6 +97,10 @@ class GameProfile:
             return observation, self.default_task
         groups = found.groupdict()
         return groups["situation"], groups.get("task", self.default_task)
+
+    def dialects_of(self, text: str) -> list[str]:
+        """Return the dialects that a text, such as a prompt, speaks."""
+        return [dialect for dialect, pattern in self.dialects.items() if pattern.search(text)]
 
 
 DEFAULT = GameProfile(

@@ -1,7 +1,8 @@
 """Prompt templates, in files ``<agent>/<game>.txt``, which a user's folder can replace.
 
 A template is sent verbatim except for the placeholders ``{situation}``, ``{task}`` and ``{information}`` (in a
-reflection also ``{transcript}``). A line with only a placeholder is dropped if its value is empty.
+reflection also ``{transcript}``). A line with only a placeholder is dropped if its value is empty. In a game that has
+dialects a line may begin with ``[dialect 0.3] ``: then it is part of the prompt in that dialect only.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 _PLACEHOLDER = re.compile(r"^\{(\w+)\}\n|\{(\w+)\}", re.MULTILINE)
+_DIALECT = re.compile(r"^\[dialect (\S+)\] (.*\n?)", re.MULTILINE)
 
 
 class PromptError(ValueError):
@@ -43,12 +45,14 @@ class Prompts:
 
     Args:
         folder: Has a file ``<agent>/<game>.txt`` for every prompt that it replaces.
+        dialect: The dialect of the game; None, or one that a prompt does not mark, for the first that it marks.
 
     Raises:
         PromptError: If there is no such folder.
     """
 
-    def __init__(self, folder: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path | None = None, dialect: str | None = None) -> None:
+        self.dialect = dialect
         self._folder = None if folder is None else Path(folder)
         if self._folder is not None and not self._folder.is_dir():
             raise PromptError(f"{folder} is no folder of prompts")
@@ -74,6 +78,7 @@ class Prompts:
         for needed in ("situation", "task", "information", *needs):
             if "{" + needed + "}" not in text:
                 raise PromptError(f"{where} has no place for {{{needed}}}")
+        text = _in_dialect(text, self.dialect)
         self.read[name] = text
         return Template(text.rstrip("\n"))
 
@@ -81,3 +86,10 @@ class Prompts:
     def sha256(self) -> str:
         """A digest of the prompts that were read so far."""
         return hashlib.sha256(repr(sorted(self.read.items())).encode()).hexdigest()
+
+
+def _in_dialect(text: str, dialect: str | None) -> str:
+    """Return a text without the lines of other dialects, and without the marks."""
+    marked = [found[1] for found in _DIALECT.finditer(text)]
+    spoken = dialect if dialect in marked else marked[0] if marked else None
+    return _DIALECT.sub(lambda found: found[2] if found[1] == spoken else "", text)

@@ -20,7 +20,7 @@ from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
-from textcraft_gym.registration import check_is_text, default_split, game_profile, make_for
+from textcraft_gym.registration import check_is_text, default_argument, default_split, game_profile, make_for
 from textcraft_gym.wrappers.registry import make_wrapper
 
 if TYPE_CHECKING:
@@ -127,6 +127,17 @@ class RunSpec:
         """
         return self if self.split else replace(self, split=default_split(self.env))
 
+    def make_prompts(self) -> Prompts:
+        """Return the source of prompts, in the dialect of the environment where it has dialects.
+
+        Raises:
+            UnknownName: For an environment that is not registered.
+            PromptError: If there is no such folder.
+        """
+        dialect = self.env_args.get("dialect", default_argument(self.env, "dialect"))
+        # The command line reads 0.3 as a number.
+        return Prompts(self.prompts, None if dialect is None else str(dialect))
+
     def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
         """Return the agent, which reads its prompts from ``prompts``, by default those of the spec.
 
@@ -137,7 +148,7 @@ class RunSpec:
         profile = load_profile(game_profile(self.env))
         if not isinstance(self.agent, str):
             return self.agent
-        prompts = prompts or Prompts(self.prompts)
+        prompts = prompts or self.make_prompts()
         agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self.agent_args)
         if self.prompts and not prompts.replaced:
             raise PromptError(f"{self.prompts} holds no prompt of {self.agent}, which reads {list(prompts.read)}")

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
-from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
 from textcraft_gym.evaluation.episode import Episode, Job
@@ -105,7 +104,7 @@ def plan(spec: RunSpec) -> Plan:
     Raises:
         UnknownName, PromptError, ValueError: If the environment, its wrappers, the agent or its prompts cannot be had.
     """
-    prompts = Prompts(spec.prompts)
+    prompts = spec.make_prompts()
     agent = spec.make_agent(prompts)
     with closing(spec.make_env(agent)) as env:
         planned = _planned(spec, env)

@@ -13,4 +13,8 @@ PROFILE = GameProfile(
     no_op=("Nothing happens.", "OK."),
     max_steps=300,
     controller=CommandChooser,
+    dialects={
+        "0.3": re.compile(r"\bin/on\b|\bYou arrive at loc\b"),
+        "0.4": re.compile(r"\bmove \S+(?: \d+)? to\b|\bYou arrive at (?!loc\b)"),
+    },
 )

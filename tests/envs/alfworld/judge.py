@@ -1,23 +1,15 @@
-"""The real engine beside ours: the same commands to both, and what differs.
-
-``python -m tests.envs.alfworld.judge FOLDER [STEPS] [--plain]`` walks through every game of a folder.
-"""
+"""The real engine beside ours: the same commands to both, and what differs."""
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
-import multiprocessing
 import random
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.envs.alfworld.memoised import memoised
 from textcraft_gym.envs.alfworld.game import Game, State
 from textcraft_gym.envs.alfworld.problem import read_dialect, read_game
 from textcraft_gym.envs.alfworld.rules import apply, is_won, moves, opening
@@ -114,36 +106,3 @@ def difference(real: Record, native: Record) -> str:
     """Return what differs, one line for each part of a record."""
     parts = zip(Record._fields, real, native, strict=True)
     return "\n".join(f"  {part}: real {one!r}, native {other!r}" for part, one, other in parts if one != other)
-
-
-def compare(file: Path, steps: int, plain: bool) -> tuple[int, list[str]]:
-    """Return how many records of a game were compared, and the mismatches."""
-    records, mismatches = 0, []
-    with nullcontext() if plain else memoised():
-        for real, native in walk(file, steps):
-            records += 1
-            if real != native:
-                mismatches.append(f"{file}: {native.command!r}\n{difference(real, native)}")
-    return records, mismatches
-
-
-def main() -> int:
-    """Print games, records and mismatches."""
-    parser = argparse.ArgumentParser(prog="python -m tests.envs.alfworld.judge", description=__doc__)
-    parser.add_argument("folder", type=Path, help="where to look for games")
-    parser.add_argument("steps", type=int, nargs="?", default=200, help="how many commands to play in each")
-    parser.add_argument("--plain", action="store_true", help="play TextWorld as it is, ten times slower")
-    arguments = parser.parse_args()
-    files = sorted(arguments.folder.rglob("game.tw-pddl"))
-    play = partial(compare, steps=arguments.steps, plain=arguments.plain)
-    games = records = mismatches = 0
-    # TextWorld keeps some megabytes of every game that it loads, so no process plays many.
-    with multiprocessing.Pool(maxtasksperchild=50) as pool:
-        for count, differing in pool.imap(play, files):
-            games, records, mismatches = games + 1, records + count, mismatches + len(differing)
-            print(*differing, f"{games} games, {records} records, {mismatches} mismatches", sep="\n", flush=True)
-    return 1 if mismatches or not games else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
