@@ -64,7 +64,7 @@ class ALFWorldEnv(TextEnv):
             (``You arrive at loc 5.``), and there is no ``help``. The official engine plays a game in its own dialect
             only.
         admissible: Whether info lists the admissible commands.
-        expert: Whether info has a short plan to the goal.
+        expert: Whether info has a shortest plan to the goal.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:

@@ -56,7 +56,7 @@ class Task:
 
     @cached_property
     def optimal_length(self) -> int:
-        """Length of the expert's plan."""
+        """Length of a shortest plan."""
         game = self.game("0.4")
         return len(expert_plan(game, game.first) or [])
 
