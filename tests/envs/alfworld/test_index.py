@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from textcraft_gym import UnknownName
 from textcraft_gym.envs.alfworld import problem, tasks
 from textcraft_gym.envs.alfworld.export import write_problem
 from textcraft_gym.envs.alfworld.generator import generate
+from textcraft_gym.envs.alfworld.problem import GameError
 from textcraft_gym.envs.alfworld.task_id import Difficulty, make_id
 from textcraft_gym.envs.alfworld.tasks import Games
 
@@ -20,20 +24,24 @@ DOMAIN, GRAMMAR = "(define (domain alfred))", "Your task is to: "
 SMALL = Difficulty(receptacles=8, distractors=0)
 
 
-def write_game(folder: Path, name: str, task_type: str = "look_at_obj_in_light", spoil: str = "") -> Path:
+def write_game(
+    folder: Path, name: str, task_type: str = "look_at_obj_in_light", spoil: str = "", split: str = "train"
+) -> Path:
     """Write a game of a domain and a grammar that stand for the official ones; ``spoil`` is one fact more."""
     made = generate(make_id(task_type, 310, 1, SMALL))
     text = write_problem(made, "plan").replace("(:init", f"(:init {spoil}")
-    file = folder / "train" / name / "trial" / "game.tw-pddl"
+    file = folder / split / name / "trial" / "game.tw-pddl"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"pddl_domain": DOMAIN, "grammar": GRAMMAR, "pddl_problem": text}))
     return file
 
 
-def look(folder: Path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+def look(folder: Path, split: str = "train") -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     """Return the tasks and the complaints, as a new process finds them."""
     tasks._in_folder.cache_clear()
-    games = Games(folder, "train", Difficulty())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        games = Games(folder, split, Difficulty())
     return [(task.id, task.task_type) for task in games.tasks], games.skipped
 
 
@@ -170,3 +178,89 @@ def test_index__is_another_in_another_folder(folder: Path, read: list[str], tmp_
     read.clear()
     assert look(tmp_path / "moved")[0] == FOUND
     assert "light" in read
+
+
+def test_index__warns_once_of_what_is_skipped(folder: Path):
+    write_game(folder, "untyped", spoil="(isClean Box)")
+    with pytest.warns(
+        UserWarning, match="4 games of split 'train' .* skipped: cut/trial, no_fact/trial, no_type/trial, "
+    ):
+        Games(folder, "train", Difficulty())
+    Games(folder, "train", Difficulty())  # a second warning would be an error
+    for name in (*BAD, "untyped"):
+        (folder / "train" / name / "trial" / "game.tw-pddl").unlink()
+    tasks._in_folder.cache_clear()
+    Games(folder, "train", Difficulty())
+
+
+NESTED = "(" * 50_000 + ")" * 50_000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[" * 50_000,
+        b'{"a":' * 50_000,
+        b"[]",
+        b"null",
+        *(json.dumps({"pddl_domain": DOMAIN, "grammar": GRAMMAR, "pddl_problem": text}).encode() for text in (None, 3)),
+        *(
+            json.dumps(
+                {"pddl_domain": DOMAIN, "grammar": GRAMMAR, "pddl_problem": f"(define ({section} {NESTED}))"}
+            ).encode()
+            for section in (":objects", ":init", ":goal")
+        ),
+    ],
+    ids=lambda content: content[:12].decode(errors="replace") + str(len(content)),
+)
+def test_index__outlives_a_file_of_anything(folder: Path, content: bytes):
+    write_game(folder, "cut").write_bytes(content)
+    found, skipped = look(folder)
+    assert found == FOUND
+    assert len(skipped) == len(BAD)
+
+
+def test_index__of_nothing_that_can_be_played_is_an_error(folder: Path):
+    for name, _ in FOUND:
+        (folder / "train" / name.partition("/")[0] / "trial" / "game.tw-pddl").write_text("")
+    with pytest.raises(GameError, match=r"no playable game \(5 are skipped\): .*cut/trial.*; .*; [^;]*$"):
+        look(folder)
+    (folder / "valid_seen").mkdir()
+    with pytest.raises(GameError, match=r"there is no \*/\*/game.tw-pddl"):
+        look(folder, "valid_seen")
+
+
+def test_index__shows_its_progress_on_a_terminal_where_there_is_something_to_check(folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    look(folder)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Checking the games in train" in err
+    for name in BAD:
+        (folder / "train" / name / "trial" / "game.tw-pddl").unlink()
+    look(folder)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_split__valid_train_is_one_of_folders_and_adds_to_all_what_is_not_in_train(folder: Path):
+    write_game(folder, "light", split="valid_train")
+    write_game(folder, "tray", "pick_and_place_simple", split="valid_train")
+    more = ("tray/trial", "pick_and_place_simple")
+    assert look(folder, "valid_train") == ([FOUND[0], more], ())
+    assert look(folder, "all")[0] == [*FOUND, more]
+    with pytest.raises(UnknownName, match="valid_train"):
+        Games("generated", "valid_train", Difficulty())
+
+
+def test_games__of_a_path_is_that_game_in_every_split(folder: Path):
+    file = write_game(folder, "light")
+    for path in (file, str(file), file.parent):
+        for split in ("train", "valid_seen"):
+            (task,) = Games(path, split, Difficulty()).tasks
+            assert (task.id, task.task_type, task.file) == (*FOUND[0], file)
+    with pytest.raises(GameError, match="unknown predicate edible"):
+        Games(folder / "train" / "no_fact" / "trial", "train", Difficulty())

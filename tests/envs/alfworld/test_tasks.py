@@ -150,7 +150,8 @@ def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_pat
         folder = tmp_path / "train" / name / "trial"
         folder.mkdir(parents=True)
         (folder / "game.tw-pddl").write_text(content)
-    env = make(games=tmp_path, split="train")
+    with pytest.warns(UserWarning, match=f"{len(bad)} games"):
+        env = make(games=tmp_path, split="train")
     assert [task.id for task in env.get_wrapper_attr("tasks")] == ["good/trial"]
     skipped = env.get_wrapper_attr("games").skipped
     assert len(skipped) == len(bad)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import pytest
 
 from tests.envs.webshop.folder import ENTRIES, HUMAN, entry, write
-from textcraft_gym.envs.webshop.files import ShopDataError, find_files, progress_bar, read_shop
+from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
 from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.errors import TextCraftGymError
 
@@ -253,19 +252,3 @@ def test_read_shop__asks_for_a_text_among_goals_of_people(tmp_path):
     bad = HUMAN | {"B000000001": [{"instruction": 3, "instruction_attributes": ["x"], "instruction_options": []}]}
     with pytest.raises(ShopDataError, match=r"entry B000000001\[0\], key 'instruction': expected a text, got 3"):
         read(write(tmp_path, human=bad))
-
-
-def test_progress_bar__is_silent_without_a_terminal(capsys):
-    with progress_bar("Reading") as progress:
-        progress(1, 2)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_progress_bar__is_shown_on_a_terminal(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    with progress_bar("Reading a lot") as progress:
-        progress(1, 2)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "Reading a lot" in err

@@ -22,8 +22,8 @@ from textcraft_gym.errors import UnknownName
 
 ENGINES = ("native", "textworld")
 
-Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool]]
-"""The fingerprint of the household, and its state with the content of each location."""
+Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool], int]
+"""The fingerprint of the household, its state with the content of each location, and ``moves`` if info has it."""
 
 
 class ALFWorldEnv(TextEnv):
@@ -43,16 +43,19 @@ class ALFWorldEnv(TextEnv):
     **Info**: ``task`` (``<task>/<trial>``), ``task_type``, ``gamefile``, ``won`` (bool); after a command that did
     nothing ``invalid_reason``, one of ``reasons.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str)
     if asked for. The plan is empty when the goal can no longer be reached: in some official games one can pick up an
-    object that fits nowhere.
+    object that fits nowhere. With ``textworld_info`` the keys that alfworld and tale-suite have: ``feedback``,
+    ``score`` (1 if won), ``max_score`` (1), ``lost`` (False), ``moves`` (number of commands that were admissible),
+    ``extra.gamefile``, ``extra.walkthrough`` (that of the game file).
 
     **Reset options**: ``{"task": id}`` plays that task. Otherwise the seed draws one from the split.
 
     Args:
         split: ``valid_seen`` (the default), ``valid_unseen``, ``train`` or ``all``; ``dev`` is ADaPT's, ten of each
-            type of ``valid_seen``.
+            type of ``valid_seen``. The official games have ``valid_train``, too.
         games: ``generated`` (the default), ``official`` (in ``$ALFWORLD_DATA``, by default
-            ``~/.cache/alfworld``), or a folder of games. Which of them are playable is checked once and cached (see
-            ``index``).
+            ``~/.cache/alfworld``), a folder of splits, or one game: a ``game.tw-pddl`` or the folder that holds it,
+            whatever the split. Which games of a folder are playable is checked once and cached (see ``index``); a
+            warning counts the others.
         task_types: Play only tasks of these types, or of this one.
         receptacles: Number of receptacles of a generated household, 8 to 60; by default that of ALFRED's rooms.
         distractors: Number of objects that the task does not need, 0 to 100; by default about ALFRED's number.
@@ -64,13 +67,14 @@ class ALFWorldEnv(TextEnv):
             (``You arrive at loc 5.``), and there is no ``help``. The official engine plays a game in its own dialect
             only.
         admissible: Whether info lists the admissible commands.
-        expert: Whether info has a short plan to the goal.
+        expert: Whether info has a shortest plan to the goal.
+        textworld_info: Whether info has the keys of TextWorld, too.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
         UnknownName: For an unknown split, task, type, dialect or engine.
-        GameError: If there is no such folder of games.
-        ValueError: If there is no playable game of these types; the message says why games were skipped.
+        GameError: If there is no such folder of games, or none of them is playable; the message says why.
+        ValueError: If there is no game of these types.
 
     **Ids**: ``ALFWorld-v0``.
 
@@ -96,6 +100,7 @@ class ALFWorldEnv(TextEnv):
         dialect: Dialect = "0.4",
         admissible: bool = False,
         expert: bool = False,
+        textworld_info: bool = False,
         render_mode: str | None = None,
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
@@ -107,8 +112,10 @@ class ALFWorldEnv(TextEnv):
         self.games = Games(games, split, Difficulty(receptacles, distractors, hidden))
         self.tasks = select(self.games.tasks, task_types)
         if not self.tasks:
-            skipped = "".join(f"\n{message}" for message in self.games.skipped)
-            raise ValueError(f"split {split!r} of {games} has no playable game of these types{skipped}")
+            raise ValueError(f"split {split!r} of {games} has no playable game of these types")
+        self.textworld_info = textworld_info
+        self._moves = 0
+        self._feedback = ""
         self._real = RealEngine(self.dialect) if engine == "textworld" else None
 
     @property
@@ -144,7 +151,9 @@ class ALFWorldEnv(TextEnv):
     def _begin(self, task: Task, draw: int) -> str:
         self._set_up(task, task.game(self.dialect))
         self._state: State = self.game.first
-        return self._real.begin(task) if self._real else opening(self.game)
+        self._moves = 0
+        self._feedback = self._real.begin(task) if self._real else opening(self.game)
+        return self._feedback
 
     def _play(self, action: str) -> Step:
         before = self._state
@@ -154,6 +163,9 @@ class ALFWorldEnv(TextEnv):
             self._state = self._state._replace(won=won)
             invalid = reason(self.game, before, action) if answer == NOTHING_HAPPENS else ""
         won = self._state.won
+        if self.textworld_info:
+            self._moves += not invalid
+            self._feedback = answer
         info = self._info()
         if invalid:
             info["invalid_reason"] = invalid
@@ -166,7 +178,20 @@ class ALFWorldEnv(TextEnv):
             info["admissible_commands"] = list(commands)
         if self.expert:
             info["expert_plan"] = expert_plan(self.game, self._state) or []
+        if self.textworld_info:
+            info |= self._textworld_infos()
         return info
+
+    def _textworld_infos(self) -> dict[str, Any]:
+        return {
+            "feedback": self._feedback,
+            "score": int(self._state.won),
+            "max_score": 1,
+            "lost": False,
+            "moves": self._moves,
+            "extra.gamefile": self._about["gamefile"],
+            "extra.walkthrough": list(self.task.walkthrough(self.dialect)),
+        }
 
     def _set_up(self, task: Task, game: Game) -> None:
         self.game = game
@@ -180,14 +205,15 @@ class ALFWorldEnv(TextEnv):
     def _position(self) -> Position:
         location, held, places, flags, won = self._state
         contents = tuple([place.content for place in places])
-        return self.game.fingerprint, (location, held, contents, flags, won)
+        return self.game.fingerprint, (location, held, contents, flags, won), self._moves
 
     def _go_back(self, task: Task, draw: int, position: Position) -> None:
-        fingerprint, (location, held, contents, flags, won) = position
+        fingerprint, (location, held, contents, flags, won), moves_so_far = position
         game = task.game(self.dialect)
         # The id alone does not identify a game: folders may have different games of the same id.
         if game.fingerprint != fingerprint:
             raise ValueError(f"the snapshot is of another game with the id {task.id}")
         self._set_up(task, game)
+        self._moves = moves_so_far
         places = tuple([game.place(location_index, content) for location_index, content in enumerate(contents)])
         self._state = State(location, held, places, flags, won)

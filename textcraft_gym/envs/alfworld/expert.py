@@ -1,12 +1,14 @@
-"""An expert with full knowledge of the game: finds a short plan to the goal from any state."""
+"""An expert with full knowledge of the game: finds a shortest plan to the goal from any state."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, product
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
+from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.envs.alfworld.game import CLEAN, COOL, HOT, NOTHING, SINKS, TOGGLED, Game, State
-from textcraft_gym.envs.alfworld.rules import apply, is_won, moves
+from textcraft_gym.envs.alfworld.rules import is_won
 
 # For each task that treats an object: the verb, the flag it sets, the objects that it can be done to, the appliances.
 _TREATMENTS = {
@@ -16,148 +18,146 @@ _TREATMENTS = {
 }
 
 
-def expert_plan(game: Game, state: State) -> list[str] | None:
-    """Return the shortest of the plans that reach the goal one object after another; None if there is none.
+class Stop(NamedTuple):
+    """A visit to a receptacle, the command to give there (empty for none), and whether it must be open for that."""
 
-    An object in the hand that the goal does not need is put down at the nearest receptacle that it fits into.
-    """
+    receptacle: int
+    command: str
+    inside: bool
+
+
+Route: TypeAlias = tuple[Stop, ...]
+"""Stops in their order; going from one to the next and opening receptacles is understood."""
+
+
+def expert_plan(game: Game, state: State) -> list[str] | None:
+    """Return a shortest plan to the goal; None if there is none."""
     if is_won(game, state):
         return []
-    plans = (walk.commands for walk in _walks(game, state) if walk.won)
+    plans = (list(_commands(game, state, route)) for route in _Routes(game, state).to_goal())
     return min(plans, key=len, default=None)
 
 
 def can_win(game: Game, state: State) -> bool:
     """Return whether there is a plan."""
-    return is_won(game, state) or any(walk.won for walk in _walks(game, state))
+    return is_won(game, state) or any(_Routes(game, state).to_goal())
 
 
-class Walk:
-    """Commands on the way to a goal, played as they are added; an impossible command ends the walk as stuck."""
+def _commands(game: Game, state: State, route: Route) -> Iterator[str]:
+    """Yield the commands of a route."""
+    location = state.location
+    opened: set[int] = set()
+    for receptacle, command, inside in route:
+        if game.location_of[receptacle] != location:
+            location = game.location_of[receptacle]
+            yield f"go to {game.receptacles[receptacle]}"
+        if inside and receptacle not in opened and game.is_closed(state, receptacle):
+            opened.add(receptacle)
+            yield f"open {game.receptacles[receptacle]}"
+        if command:
+            yield command
+
+
+class _Routes:
+    """The routes to the goal from a state: one of them is shortest, since other commands never bring it closer.
+
+    The official data has objects in two receptacles at once. Such an object can be taken from either, and stays in the
+    other one: it may be placed there while it is still in the hand.
+    """
 
     def __init__(self, game: Game, state: State) -> None:
         self.game = game
         self.state = state
-        self.commands: list[str] = []
-        self.stuck = False
+        self.treatment = _TREATMENTS.get(game.goal.task_type)
+        self.places: defaultdict[int, list[int]] = defaultdict(list)
+        """The receptacles that each object is in, those at the agent's location first."""
+        near_first = sorted(range(len(game.receptacles)), key=lambda one: game.location_of[one] != state.location)
+        for receptacle in near_first:
+            for obj in game.contents(state, receptacle):
+                self.places[obj].append(receptacle)
 
-    @property
-    def won(self) -> bool:
-        """Whether the commands reach the goal."""
-        return not self.stuck and is_won(self.game, self.state)
+    def to_goal(self) -> Iterator[Route]:
+        """Yield routes to the goal."""
+        return self._to_lamps() if self.game.goal.task_type == "look_at_obj_in_light" else self._to_targets()
 
-    def do(self, command: str) -> None:
-        """Add a command."""
-        self.stuck = self.stuck or command not in moves(self.game, self.state).commands
-        if not self.stuck:
-            self.commands.append(command)
-            self.state = apply(self.game, self.state, command)[0]
+    def _to_targets(self) -> Iterator[Route]:
+        game, held = self.game, self.state.held
+        needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
+        for target, rtype in enumerate(game.receptacle_type):
+            if rtype != game.goal.target:
+                continue
+            for chosen in permutations(sorted(game.wanted), needed):
+                if held in chosen[1:]:  # the held object goes first: it would have to be put down to fetch the other
+                    continue
+                deliveries = product(*(list(self._deliveries(obj, target)) for obj in chosen))
+                for found in deliveries:
+                    yield from self._with_free_hand(tuple(stop for delivery in found for stop in delivery))
 
-    def reach(self, receptacle: int, *, inside: bool = False) -> None:
-        """Go to a receptacle, and open it if its inside is needed."""
-        if self.game.location_of[receptacle] != self.state.location:
-            self.do(f"go to {self.game.receptacles[receptacle]}")
-        if inside and not self.stuck and self.game.is_closed(self.state, receptacle):
-            self.do(f"open {self.game.receptacles[receptacle]}")
-
-    def fetch(self, obj: int) -> None:
-        """Take an object into the hand."""
-        if self.state.held == obj:
-            return
-        receptacle = _find(self.game, self.state, obj)
-        if receptacle is None or obj not in self.game.pickupable:
-            self.stuck = True
-            return
-        if self.state.held != NOTHING:
-            self.put_down(receptacle)
-        self.reach(receptacle, inside=True)
-        self.do(f"take {self.game.objects[obj]} from {self.game.receptacles[receptacle]}")
-
-    def put_down(self, next_stop: int) -> None:
-        """Put the held object into any receptacle that it fits into, preferably one that takes no detour."""
+    def _deliveries(self, obj: int, target: int) -> Iterator[Route]:
+        """Yield the ways to bring an object to a receptacle, treated if the task requires that."""
         game = self.game
-        otype = game.object_type[self.state.held]
-        fitting = [receptacle for receptacle, rtype in enumerate(game.receptacle_type) if (rtype, otype) in game.fits]
-        if not fitting:
-            self.stuck = True
+        is_treated = self.treatment is None or bool(self.state.flags[obj] & self.treatment[1])
+        if is_treated and target in self.places[obj]:
+            yield ()
             return
-        # First the current location, then that of the next stop; among equals, a receptacle that need not be opened.
-        rank = {self.state.location: 0, game.location_of[next_stop]: 1}
+        treated = [()] if is_treated else [(stop,) for stop in self._treatments(obj)]
+        for fetched, treatment in product(self._fetches(obj), treated):
+            if target in self.places[obj] and not any(stop.receptacle == target for stop in fetched):
+                yield fetched + treatment
+            elif (game.goal.target, game.goal.otype) in game.fits:
+                yield (*fetched, *treatment, self._put(obj, target))
 
-        def effort(receptacle: int) -> tuple[int, bool]:
-            return rank.get(game.location_of[receptacle], 2), receptacle in game.openable
+    def _treatments(self, obj: int) -> Iterator[Stop]:
+        """Yield the stops at appliances that treat an object; they may be closed."""
+        if self.treatment:
+            verb, _, able, rtypes = self.treatment
+            for appliance, rtype in enumerate(self.game.receptacle_type):
+                if rtype in rtypes and obj in getattr(self.game, able):
+                    command = f"{verb} {self.game.objects[obj]} with {self.game.receptacles[appliance]}"
+                    yield Stop(appliance, command, inside=False)
 
-        self.put(min(fitting, key=effort))
+    def _fetches(self, obj: int) -> Iterator[Route]:
+        """Yield the ways to have an object in the hand, which is free or holds it."""
+        if self.state.held == obj:
+            yield ()
+        elif obj in self.game.pickupable:
+            name = self.game.objects[obj]
+            for receptacle in self.places[obj]:
+                yield (Stop(receptacle, f"take {name} from {self.game.receptacles[receptacle]}", inside=True),)
 
-    def put(self, receptacle: int) -> None:
-        """Put the held object into a receptacle."""
-        obj = self.game.objects[self.state.held]
-        self.reach(receptacle, inside=True)
-        self.do(self.game.wording.put.format(o=obj, r=self.game.receptacles[receptacle]))
+    def _put(self, obj: int, receptacle: int) -> Stop:
+        names = {"o": self.game.objects[obj], "r": self.game.receptacles[receptacle]}
+        return Stop(receptacle, self.game.wording.put.format(**names), inside=True)
 
+    def _to_lamps(self) -> Iterator[Route]:
+        game, state = self.game, self.state
+        for lamp, obj in product(sorted(game.lamps), sorted(game.wanted)):
+            command = "" if state.flags[lamp] & TOGGLED else f"use {game.objects[lamp]}"
+            for fetched in self._fetches(obj):
+                for stand in self.places[lamp]:
+                    yield from self._with_free_hand((*fetched, Stop(stand, command, inside=False)))
+                if state.held == lamp:  # a lamp gives light only from a receptacle
+                    for down in self._put_down():
+                        yield (down, *fetched, Stop(down.receptacle, command, inside=False))
 
-def _walks(game: Game, state: State) -> Iterator[Walk]:
-    """Yield a walk for each choice of goal objects and target; some may be stuck."""
-    objects = [obj for obj, otype in enumerate(game.object_type) if otype == game.goal.otype]
-    if game.goal.task_type == "look_at_obj_in_light":
-        yield from _walks_to_lamps(game, state, objects)
-        return
-    targets = [receptacle for receptacle, rtype in enumerate(game.receptacle_type) if rtype == game.goal.target]
-    needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
-    for target in targets:
-        inside = game.contents(state, target)
-        for chosen in combinations(objects, needed):
-            walk = Walk(game, state)
-            missing = [obj for obj in chosen if obj not in inside or game.goal.task_type in _TREATMENTS]
-            # The held object goes first: it would have to be put down to fetch the other.
-            for obj in sorted(missing, key=lambda obj: obj != state.held):
-                _deliver(walk, obj, target)
-            yield walk
-
-
-def _deliver(walk: Walk, obj: int, target: int) -> None:
-    """Fetch an object, treat it if the task requires that, and put it into the target."""
-    game = walk.game
-    treatment = _TREATMENTS.get(game.goal.task_type)
-    is_treated = treatment is None or walk.state.flags[obj] & treatment[1]
-    if is_treated and obj in game.contents(walk.state, target):
-        return
-    walk.fetch(obj)
-    if treatment and not is_treated:
-        verb, _, able, rtypes = treatment
-        appliances = [receptacle for receptacle, rtype in enumerate(game.receptacle_type) if rtype in rtypes]
-        if not appliances or obj not in getattr(game, able):
-            walk.stuck = True
+    def _with_free_hand(self, route: Route) -> Iterator[Route]:
+        """Yield a route; if it begins with taking something, with what is held put down first."""
+        if self.state.held == NOTHING or not route[0].command.startswith("take "):
+            yield route
             return
-        nearest = min(appliances, key=lambda appliance: game.location_of[appliance] != walk.state.location)
-        walk.reach(nearest)
-        walk.do(f"{verb} {game.objects[obj]} with {game.receptacles[nearest]}")
-    if not walk.stuck:
-        walk.put(target)
+        location_of = self.game.location_of
+        on_the_way = {self.state.location, location_of[route[0].receptacle]}
+        stops = {stop.receptacle for stop in route}
+        downs = self._put_down()
+        # Anywhere else is a detour, the same to each receptacle but for the opening.
+        detours = (down for down in downs if location_of[down.receptacle] not in on_the_way)
+        detour = min(detours, key=lambda down: self.game.is_closed(self.state, down.receptacle), default=None)
+        for down in downs:
+            if down is detour or location_of[down.receptacle] in on_the_way or down.receptacle in stops:
+                yield (down, *route)
 
-
-def _walks_to_lamps(game: Game, state: State, objects: list[int]) -> Iterator[Walk]:
-    lamps = [lamp for lamp, otype in enumerate(game.object_type) if otype == game.goal.target]
-    for lamp, obj in product(lamps, objects):
-        if lamp not in game.toggleable:
-            continue
-        walk = Walk(game, state)
-        if state.held == lamp:  # a lamp gives light only from a receptacle
-            walk.put_down(0)
-        walk.fetch(obj)
-        stand = _find(game, walk.state, lamp)
-        if not walk.stuck and stand is not None:
-            walk.reach(stand)
-            if not walk.state.flags[lamp] & TOGGLED:
-                walk.do(f"use {game.objects[lamp]}")
-            yield walk
-
-
-def _find(game: Game, state: State, obj: int) -> int | None:
-    """Return a receptacle that contains an object, preferably at the agent's location, then preferably an open one."""
-    containing = [receptacle for receptacle in range(len(game.receptacles)) if obj in game.contents(state, receptacle)]
-
-    def effort(receptacle: int) -> tuple[bool, bool]:
-        return game.location_of[receptacle] != state.location, game.is_closed(state, receptacle)
-
-    return min(containing, key=effort, default=None)
+    def _put_down(self) -> Sequence[Stop]:
+        """Return the stops at which what is held can be put down."""
+        held, game = self.state.held, self.game
+        rtypes = enumerate(game.receptacle_type)
+        return [self._put(held, one) for one, rtype in rtypes if (rtype, game.object_type[held]) in game.fits]

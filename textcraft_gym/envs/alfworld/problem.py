@@ -32,6 +32,8 @@ KNOWN_GRAMMARS: Mapping[str, Dialect] = {
 """The dialects of the domains and grammars that this engine implements, by SHA-256; of grammars without the task."""
 TASK = re.compile(r'Your task is to: [^"]*')
 
+MAX_NESTING = 100
+"""Depth of brackets in a problem; that of real ones is below 20."""
 SORTS = ("agent", "location", "receptacle", "object", "rtype", "otype")
 PREDICATES: dict[str, tuple[str, ...]] = {
     "atLocation": ("agent", "location"),
@@ -134,12 +136,12 @@ def _read(file: Path) -> tuple[Dialect, str, str]:
         domain, grammar, text = (data[key] for key in ("pddl_domain", "grammar", "pddl_problem"))
         task = TASK.search(grammar)
         dialect = known_dialect(domain, grammar)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise GameError(f"{file}: not a game file: {type(error).__name__}: {error}") from error
     if not dialect or not task:
         seen = " or ".join(name for name, wording in WORDINGS.items() if f'"{wording.put}"' in grammar)
         raise GameError(f"{file}: unknown version of its domain or grammar, in dialect {seen or 'unknown'}")
-    return dialect, text, task[0].removeprefix("Your task is to: ")
+    return dialect, str(text), task[0].removeprefix("Your task is to: ")
 
 
 def known_dialect(domain: str, grammar: str) -> Dialect | None:
@@ -208,6 +210,8 @@ def _parse(text: str) -> tuple[Any, ...]:
     open_forms: list[list[Any]] = [[]]
     for form in forms:
         words, *closed = form.split(")")
+        if len(open_forms) > MAX_NESTING:
+            raise GameError(f"the problem has brackets nested more than {MAX_NESTING} deep")
         open_forms.append(words.split())
         for more in closed:
             inner = tuple(open_forms.pop())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -15,18 +17,21 @@ from textcraft_gym.envs.alfworld.expert import can_win, expert_plan
 from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.index import file_stamp, read_index, write_index
-from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, read_game
+from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, read_dialect, read_game
 from textcraft_gym.envs.alfworld.rules import is_won
+from textcraft_gym.envs.alfworld.splits import SPLITS as GENERATED
 from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty, check_difficulty, parse_id
 from textcraft_gym.envs.alfworld.text import Dialect
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.progress import progress_bar
 
-PARTS = ("train", "valid_seen", "valid_unseen")
-"""The splits that are stored; the others are made of these."""
-SPLITS = (*PARTS, "dev", "all")
+PARTS = (*GENERATED, "valid_train")
+"""The splits that are stored in folders; ``valid_train`` is in the official data only."""
 DEV_TASKS_PER_TYPE = 10
 GAME_FILE = "game.tw-pddl"
+SHOWN = 3
+"""Number of skipped games that a message names."""
 _SUBGOALS = dict(zip(TASK_TYPES, (2, 2, 3, 3, 3, 4), strict=True))
 
 
@@ -56,9 +61,13 @@ class Task:
 
     @cached_property
     def optimal_length(self) -> int:
-        """Length of the expert's plan."""
+        """Length of a shortest plan."""
         game = self.game("0.4")
         return len(expert_plan(game, game.first) or [])
+
+    def walkthrough(self, dialect: Dialect) -> tuple[str, ...]:
+        """Return the walkthrough in the game file, which need not be short; a shortest plan if it has none."""
+        return _walkthrough(self.file or self.id, dialect)
 
     @property
     def content(self) -> str:
@@ -87,9 +96,11 @@ class Games:
     """The games of one split from one source.
 
     Args:
-        source: ``generated``, ``official`` (in ``$ALFWORLD_DATA``, by default ``~/.cache/alfworld``) or a folder.
-        split: One of ``SPLITS``; ``dev`` is ADaPT's, the first ten of each type of ``valid_seen``; ``all`` is the
-            union of those that exist.
+        source: ``generated``, ``official`` (in ``$ALFWORLD_DATA``, by default ``~/.cache/alfworld``), a folder of
+            splits, or one game: its file or the folder that holds it.
+        split: ``train``, ``valid_seen``, ``valid_unseen`` or, in a folder, ``valid_train``; ``dev`` is ADaPT's, the
+            first ten of each type of ``valid_seen``; ``all`` is the union of those that exist. One game is in every
+            split.
         difficulty: Difficulty of generated games.
 
     Attributes:
@@ -98,7 +109,7 @@ class Games:
 
     Raises:
         UnknownName: If there is no such split.
-        GameError: If there is no such folder, or the difficulty is out of bounds.
+        GameError: If there is no such folder or no playable game in it, or the difficulty is out of bounds.
     """
 
     def __init__(self, source: str | Path, split: str, difficulty: Difficulty) -> None:
@@ -109,6 +120,8 @@ class Games:
             loaded = _generated(split, difficulty)
         elif difficulty != Difficulty():
             raise GameError(f"receptacles, distractors and hidden need games='generated', got games={str(source)!r}")
+        elif source != "official" and (file := game_file(source)):
+            loaded = _one_game(file)
         else:
             loaded = _in_folder(data_folder(source), split)
         self.tasks, self._by_id, self.skipped = loaded
@@ -135,6 +148,12 @@ class Games:
         for task in self.tasks:
             digest.update(task.file.read_bytes() if task.file else task.id.encode())
         return digest.hexdigest()
+
+
+def game_file(source: str | Path) -> Path | None:
+    """Return the file of one game, given that or the folder that holds it; None if the source is no single game."""
+    path = Path(source).absolute()
+    return next((file for file in (path, path / GAME_FILE) if file.is_file()), None)
 
 
 def data_folder(source: str | Path) -> Path:
@@ -165,46 +184,80 @@ def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tup
     return tuple(task for task in tasks if task.task_type in task_types) if task_types else tuple(tasks)
 
 
-def _parts(split: str) -> tuple[str, ...]:
-    """Return the stored splits that a split is made of."""
-    if split not in SPLITS:
-        raise UnknownName("split", split, SPLITS)
-    if split == "all":
-        return PARTS
-    return ("valid_seen",) if split == "dev" else (split,)
+def _parts(split: str, stored: Sequence[str]) -> Sequence[str]:
+    """Return those of the stored splits that a split is made of."""
+    made_of = {**{part: [part] for part in stored}, "dev": ["valid_seen"], "all": stored}
+    if split not in made_of:
+        raise UnknownName("split", split, list(made_of))
+    return made_of[split]
 
 
 @lru_cache(maxsize=32)
 def _generated(split: str, difficulty: Difficulty) -> _Split:
-    specs = [parse_id(task_id) for part in _parts(split) for task_id in split_ids(part)]
+    specs = [parse_id(task_id) for part in _parts(split, tuple(GENERATED)) for task_id in split_ids(part)]
     return _split(split, [Task(spec._replace(difficulty=difficulty).id, spec.goal.task_type) for spec in specs])
 
 
 @lru_cache(maxsize=16)
+def _one_game(file: Path) -> _Split:
+    return _split("all", [Task(_id(file), _playable(file, "0.4").goal.task_type, file)])
+
+
+@lru_cache(maxsize=16)
 def _in_folder(folder: Path, split: str) -> _Split:
-    tasks: list[Task] = []
-    skipped: list[str] = []
+    """Return the playable games of a split; warn about the others, once in each process."""
+    found: dict[str, Task] = {}
+    skipped: dict[str, str] = {}
     for part in _folder_parts(folder, split):
-        cached = read_index(folder / part)
-        index: dict[str, str] = {}
-        for file in sorted((folder / part).glob(f"*/*/{GAME_FILE}")):
-            stamp = file_stamp(file)
-            try:
-                task_type = cached.get(stamp) or _playable(file, "0.4").goal.task_type
-            except GameError as error:
-                skipped.append(str(error))
-                continue
-            tasks.append(Task(f"{file.parts[-3]}/{file.parts[-2]}", task_type, file))
-            if stamp:
-                index[stamp] = task_type
-        if index != cached:
-            write_index(folder / part, index)
-    return _split(split, tasks, skipped)
+        tasks, unplayable = _indexed(folder / part)
+        for task in tasks:
+            found.setdefault(task.id, task)  # a game of valid_train may be in train, too
+        skipped.update(unplayable)
+    if not found:
+        problem = "; ".join(list(skipped.values())[:SHOWN]) or f"there is no */*/{GAME_FILE}"
+        raise GameError(f"{folder}: split {split!r} has no playable game ({len(skipped)} are skipped): {problem}")
+    if skipped:
+        names = ", ".join([*list(skipped)[:SHOWN], *["..."][: len(skipped) - SHOWN]])
+        message = f"{folder}: {len(skipped)} games of split {split!r} cannot be played and are skipped: {names}"
+        warnings.warn(f"{message}; why is in the attribute games.skipped of the environment", stacklevel=2)
+    return _split(split, list(found.values()), list(skipped.values()))
 
 
-def _folder_parts(folder: Path, split: str) -> list[str]:
+def _indexed(folder: Path) -> tuple[list[Task], dict[str, str]]:
+    """Return the playable games of a stored split, and the error messages of the others by id."""
+    cached = read_index(folder)
+    stamps = {file: file_stamp(file) for file in sorted(folder.glob(f"*/*/{GAME_FILE}"))}
+    task_types = {file: cached[stamp] for file, stamp in stamps.items() if stamp in cached}
+    found, skipped = _checked([file for file in stamps if file not in task_types], folder.name)
+    task_types.update(found)
+    index = {stamp: task_types[file] for file, stamp in stamps.items() if stamp and file in task_types}
+    if index != cached:
+        write_index(folder, index)
+    return [Task(_id(file), task_types[file], file) for file in stamps if file in task_types], skipped
+
+
+def _checked(files: Sequence[Path], split: str) -> tuple[dict[Path, str], dict[str, str]]:
+    """Return the task types of those games that can be played, and the error messages of the others by id."""
+    task_types: dict[Path, str] = {}
+    skipped: dict[str, str] = {}
+    if files:
+        with progress_bar(f"Checking the games in {split}") as progress:
+            for done, file in enumerate(files):
+                progress(done, len(files))
+                try:
+                    task_types[file] = _playable(file, "0.4").goal.task_type
+                except GameError as error:
+                    skipped[_id(file)] = str(error)
+    return task_types, skipped
+
+
+def _id(file: Path) -> str:
+    return f"{file.parent.parent.name}/{file.parent.name}"
+
+
+def _folder_parts(folder: Path, split: str) -> Sequence[str]:
     """Return the stored splits that a split is made of, as far as the folder has them."""
-    parts = [part for part in _parts(split) if (folder / part).is_dir()]
+    parts = [part for part in _parts(split, PARTS) if (folder / part).is_dir()]
     if not parts:
         available = [part for part in PARTS if (folder / part).is_dir()]
         if not available:
@@ -224,6 +277,17 @@ def _load(source: Path | str, dialect: Dialect) -> Game:
     if game is None:
         game = _in_play[source, dialect] = _playable(source, dialect)
     return game
+
+
+@lru_cache(maxsize=64)
+def _walkthrough(source: Path | str, dialect: Dialect) -> tuple[str, ...]:
+    # A file speaks the dialect of its release.
+    if isinstance(source, Path) and read_dialect(source) == dialect:
+        written = json.loads(source.read_text(encoding="utf-8")).get("walkthrough")
+    else:
+        written = None
+    game = _load(source, dialect)
+    return tuple(written or expert_plan(game, game.first) or ())
 
 
 def _problem(source: Path | str) -> Problem:

@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
@@ -22,10 +20,9 @@ import ijson
 from textcraft_gym.envs.webshop.goals import Wish, price_upper
 from textcraft_gym.envs.webshop.product import NO_PRICE, Product
 from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.progress import Progress
 
 GoalKind: TypeAlias = Literal["human", "synthetic"]
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of bytes read so far and the size of the file."""
 
 MAX_ASIN = 10
 
@@ -106,7 +103,7 @@ def read_shop(files: ShopFiles, seed: int, progress: Progress) -> Iterator[tuple
     Args:
         files: The files.
         seed: Seed of the prices of ranges and the bounds on prices.
-        progress: Called while the file of products is read.
+        progress: Called with the bytes read of the file of products, and its size.
 
     Raises:
         ShopDataError: At the first invalid entry.
@@ -290,17 +287,3 @@ def _parsed(file: Path, parser: Iterator[Any]) -> Iterator[Any]:
             index += 1
     except (ijson.JSONError, UnicodeError) as error:
         raise ShopDataError(file, f"not JSON, or truncated: {error}", index) from error
-
-
-@contextmanager
-def progress_bar(title: str) -> Iterator[Progress]:
-    """Show a progress bar while a file is read, if stderr is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda read, size: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title)
-        yield lambda read, size: bar.update(task, completed=read, total=size)

@@ -18,10 +18,11 @@ from typing import IO, Any, overload
 import numpy as np
 
 from textcraft_gym.cache import cache_folder, keep
-from textcraft_gym.envs.webshop.files import GoalKind, Progress, ShopDataError, ShopFiles, read_shop
+from textcraft_gym.envs.webshop.files import GoalKind, ShopDataError, ShopFiles, read_shop
 from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.search.bm25 import Arrays, Index
+from textcraft_gym.progress import Progress
 
 FORMAT = 3
 """Version of the cached file and of the code that computes its content; files of another version are ignored."""
