@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from textcraft_gym.agents.contract.agent import Dialogue, EpisodeOver, Message, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
@@ -20,6 +20,9 @@ FAILED = "task failed"
 THOUGHT = "think:"
 THOUGHTS = (THOUGHT, "think[")
 """Prefixes of a line that is a thought, in lower case; it is answered by ``OK.`` and not played."""
+Demonstrations: TypeAlias = Literal["atomic", "task", "both"]
+"""The examples in an executor's prompt: of single skills, of whole tasks, or of both."""
+
 MAX_LINE = 2000
 """Maximum number of characters of a line; the rest is cut off."""
 
@@ -126,12 +129,29 @@ class Executor:
         return False
 
 
+def make_executor(
+    prompts: Prompts, profile: GameProfile, settings: Settings, demonstrations: Demonstrations = "atomic"
+) -> Executor:
+    """Return the executor with the prompt ``react/<game>``, or ``react/<game>_task`` or ``_both``.
+
+    Raises:
+        ValueError: For other demonstrations than these.
+        PromptError: If the game has no such prompt; of the suite's games, ALFWorld has all three.
+    """
+    if demonstrations not in get_args(Demonstrations):
+        raise ValueError(f"expected demonstrations to be atomic, task or both, got {demonstrations!r}")
+    variant = "" if demonstrations == "atomic" else f"_{demonstrations}"
+    return Executor(prompts.of("react", f"{profile.name}{variant}"), profile, settings)
+
+
 class ReActAgent:
     """One attempt at the whole task.
 
     Args:
         profile: The game to play.
         prompts: Source of the prompt ``react``.
+        demonstrations: The examples in the prompt: ``atomic`` for single skills, ``task`` for whole tasks, or ``both``;
+            the executors of ADaPT's figure 5, which ALFWorld has prompts for.
         turns: Maximum number of turns, thoughts included; None, here and below, for the default of ``agents.defaults``.
         patience: Consecutive no-op turns after which the attempt ends.
         max_tokens: Maximum number of tokens of one turn.
@@ -146,6 +166,7 @@ class ReActAgent:
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
+        demonstrations: Demonstrations = "atomic",
         turns: int | None = None,
         patience: int | None = None,
         max_tokens: int | None = None,
@@ -153,8 +174,7 @@ class ReActAgent:
         self.profile = profile
         self.settings = settings_for("react", profile.name, turns=turns, patience=patience, max_tokens=max_tokens)
         self.max_steps = profile.max_steps
-        prompt = (prompts or Prompts()).of("react", profile.name)
-        self.executor = Executor(prompt, profile, self.settings)
+        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""

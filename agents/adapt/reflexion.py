@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
 
-from textcraft_gym.agents.adapt.react import Executor
+from textcraft_gym.agents.adapt.react import Demonstrations, make_executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
@@ -35,7 +35,7 @@ class ReflexionAgent:
         memory: Number of the latest reflections that a trial reads.
         reflection_tokens: Maximum number of tokens of a reflection.
         trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
-        turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
+        demonstrations, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class ReflexionAgent:
         prompts: Prompts | None = None,
         *,
         d_max: int | None = None,
+        demonstrations: Demonstrations = "atomic",
         memory: int = 3,
         reflection_tokens: int = 256,
         trust_claims: bool = False,
@@ -62,7 +63,7 @@ class ReflexionAgent:
         self.reflection_tokens = reflection_tokens
         self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
-        self.executor = Executor(prompts.of("react", profile.name), profile, self.settings)
+        self.executor = make_executor(prompts, profile, self.settings, demonstrations)
         self.reflection = prompts.of("reflexion", profile.name, needs=("transcript",))
 
     def episode(self, play: Play) -> Routine:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from textcraft_gym.agents.adapt.react import Executor
+from textcraft_gym.agents.adapt.react import Demonstrations, make_executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
@@ -23,7 +23,7 @@ class TryAgainAgent:
         d_max: Maximum number of trials; named as in the paper, where it equals ADaPT's depth.
         temperature: Temperature of the trials after the first.
         trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
-        turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
+        demonstrations, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class TryAgainAgent:
         prompts: Prompts | None = None,
         *,
         d_max: int | None = None,
+        demonstrations: Demonstrations = "atomic",
         temperature: float = 0.7,
         trust_claims: bool = False,
         turns: int | None = None,
@@ -47,7 +48,7 @@ class TryAgainAgent:
         self.temperature = temperature
         self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
-        self.executor = Executor((prompts or Prompts()).of("react", profile.name), profile, self.settings)
+        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
