@@ -1,6 +1,7 @@
 """Models by a one-line description (spec), as on a command line.
 
 simulated:span=3
+simulated:span=5,false_claim=0.1,slip=0.05,misjudge=0.1,seed=2
 openai:gpt-4o-mini,endpoint=chat,timeout=30,price=0.15/0.6
 openai:my-model,base_url=http://127.0.0.1:8000/v1,api_key=none
 openai:o4-mini,rename={"max_tokens":"max_completion_tokens"},omit=temperature+top_p,extra={"reasoning_effort":"low"}
@@ -27,13 +28,15 @@ from textcraft_gym.errors import UnknownName
 ENTRY_POINTS = "textcraft_gym.models"
 """Group of entry points by which an installed package offers models; the entry point's name begins the spec."""
 
-_FORMS = "expected simulated[:span=N], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
+_FORMS = "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
 _SILENT = ("api_key", "timeout", "max_retries", "price")
 """Options that cannot change an answer."""
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bool = False) -> Model:
+def make_model(
+    spec: str, *, cassette: str | Path | None = None, replay_only: bool = False, seed: int | None = None
+) -> Model:
     """Return the model that a spec describes.
 
     Args:
@@ -42,6 +45,7 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
             ``prompt/completion``; ``omit`` takes names with ``+`` between them. A value in JSON may contain commas.
         cassette: A file that holds recorded answers, and records those that it lacks.
         replay_only: Answer from the cassette alone; no server is asked.
+        seed: Seed for a class whose constructor has a parameter ``seed``, unless the spec gives one.
 
     Raises:
         ModelError: If the spec describes no model, or the model cannot be made.
@@ -53,10 +57,13 @@ def make_model(spec: str, *, cassette: str | Path | None = None, replay_only: bo
     name = fields.pop(0) if fields and "=" not in fields[0] else ""
     try:
         options = key_values(fields)
-        identity = _identity(kind, name, options)
         if replay_only and kind == "openai":  # a replay needs neither the package nor a key
-            return Cassette(cassette or "", name=identity)
-        model = _make(kind, name, options)
+            return Cassette(cassette or "", name=_identity(kind, name, options))
+        label, make, names = _find(kind, name)
+        if seed is not None and "seed" in inspect.signature(make).parameters:
+            options = {"seed": seed, **options}
+        identity = _identity(kind, name, options)
+        model = _construct(label, make, names, _openai_options(options) if kind == "openai" else options)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{without_key(spec)}: {error}") from error
     return Cassette(cassette, None if replay_only else model, name=identity) if cassette else model
@@ -68,25 +75,29 @@ def without_key(spec: str) -> str:
     return re.sub(r"//[^/@,]*@", "//...@", hidden)
 
 
-def _make(kind: str, name: str, options: dict[str, Any]) -> Model:
+def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, ...]]:
+    """Return what makes a model: its label in messages, the class, and the positional arguments."""
     if kind == "simulated":
         if name:
             raise ValueError("expected options only, such as simulated:span=3")
-        return _construct(kind, SimulatedModel, (), options)
+        return kind, SimulatedModel, ()
     if kind == "openai" and name:
-        return _openai(name, options)
+        try:
+            from textcraft_gym.agents.models.openai_compatible import OpenAIModel
+        except ImportError as error:
+            raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
+        return kind, OpenAIModel, (name,)
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
-        return _construct(kind, entry_point.load(), (name,) if name else (), options)
+        return kind, entry_point.load(), (name,) if name else ()
     if not name or kind == "openai":
         raise ValueError(_FORMS)
-    return _construct(f"{kind}:{name}", _find_class(kind, name), (), options)
+    return f"{kind}:{name}", _find_class(kind, name), ()
 
 
-def _openai(name: str, options: dict[str, Any]) -> Model:
-    try:
-        from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
-    except ImportError as error:
-        raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
+def _openai_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a spec as arguments of ``OpenAIModel``."""
+    from textcraft_gym.agents.models.openai_compatible import Price  # the optional package is known to be there
+
     given = dict(options)
     if "price" in given:
         prompt, _, completion = str(given["price"]).partition("/")
@@ -98,7 +109,7 @@ def _openai(name: str, options: dict[str, Any]) -> Model:
         given["api_key"] = str(given["api_key"])
     if isinstance(given.get("omit"), str):
         given["omit"] = given["omit"].split("+")
-    return _construct("openai", OpenAIModel, (name,), given)
+    return given
 
 
 def _find_class(module: str, name: str) -> Callable[..., Model]:

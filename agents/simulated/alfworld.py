@@ -20,10 +20,16 @@ from textcraft_gym.agents.games.alfworld.household import (
     likely,
     read_task,
 )
-from textcraft_gym.agents.simulated.cues import Cue, read_question
+from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.faults import Draws
+from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
 MARK = "You are in the middle of a room."
+PROGRESS = re.compile("You (?:pick|move|put|clean|heat|cool|turn) ")
+"""Matches an observation after an action that changed something."""
+MISSING, WRONG = "What I looked for was not there.", "It is there, and I did not look well."
+"""The explanation of a failed goal, and a wrong one, after which it looks for the thing in the same place again."""
 PLACES_A_STEP = 8
 """Maximum number of places named in one step of a plan: the number that one attempt has turns to search."""
 
@@ -34,6 +40,7 @@ _STARTED = f"{THOUGHT} to"
 _PLANNED = re.compile(r"^#(\d+) (.+)$")
 _SUCCEEDED = re.compile(r"I succeeded on step ([0-9, ]+)\.")
 _NOT_THERE = re.compile(r'I failed on step \d+ "(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)"')
+_NUMBERED = re.compile(r"[a-z]+ \d+")
 _PICK = re.compile(r"pick an? (\w+) at (\w+ \d+)")
 _DO = re.compile(r"(clean|heat|cool|put) the (\w+) (with|in) (\w+ \d+)")
 _LIGHT = re.compile(r"look at the \w+ under the (\w+) at (\w+ \d+)")
@@ -41,18 +48,18 @@ _IN_VAIN = re.compile(r"I looked for the (\w+) in ([\w, ]+) and saw none\.")
 _FOUND = re.compile(r"I found the (\w+) in (\w+ \d+)\.")
 
 
-def answer(prompt: str, span: int, rng: random.Random | None) -> str:
-    """Return the answer to a prompt; ``rng`` is None at temperature 0."""
-    question = read_question(prompt)
+def answer(prompt: str, reading: Reading) -> str:
+    """Return the answer to a prompt."""
+    question = reading.question
     if question.cue is Cue.CHOICE:
-        return choose(prompt)
+        return choose(prompt, reading.draws)
     before, _, after = prompt.rpartition(_TASK)
     head, *turns = after.split("\n> ")
     sentence, _, information = head.partition("\n")
     task = read_task(sentence)
     if task is None:
         return f"task failed! I do not know how to {sentence}"
-    mind = Mind(before.rpartition("\n\n")[2], information, task, span, rng.random() if rng else None)
+    mind = Mind(before.rpartition("\n\n")[2], information, task, reading)
     mind.look_back(turns)
     match question.cue:
         case Cue.TURN:
@@ -60,15 +67,31 @@ def answer(prompt: str, span: int, rng: random.Random | None) -> str:
         case Cue.REFLECTION:
             return mind.reflect()
         case Cue.EXPLANATION:
-            return "What I looked for was not there."
+            return WRONG if reading.draws.errs("misjudge", "diagnosis") else MISSING
         case Cue.NUMBERED_STEPS | Cue.MENDED_PLAN:
             return mind.steps(information)
         case _:
             return mind.plan(in_full=question.in_full)
 
 
-def choose(prompt: str) -> str:
+def names(prompt: str, answer: str) -> list[list[str]]:
+    """Return the places of the household, their kinds, the things seen in it, and the treatments."""
+    before, _, after = prompt.rpartition(_TASK)
+    places = Household(before).places
+    things = [name for name in _NUMBERED.findall(f"{after}\n{answer}") if name not in places]
+    return [places, list(map(kind, places)), things, list(map(kind, things)), list(APPLIANCES)]
+
+
+def choose(prompt: str, draws: Draws) -> str:
     """Return the number of the command that serves a goal, 0 if none does, or ``done``."""
+    choice = _choice(prompt)
+    if not draws.errs("misjudge", "choice"):
+        return choice
+    listed = re.findall(r"^\d+", prompt.rpartition("\nGoal: ")[2], re.MULTILINE)
+    return draws.pick([other for other in [*listed, "done"] if other != choice])
+
+
+def _choice(prompt: str) -> str:
     about, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
     goal, _, done = about.partition("\n")
     last = done.rpartition("What you did for it: ")[2].partition("\n")[0]
@@ -100,11 +123,13 @@ def _commands(goal: str) -> list[str]:
 class Mind:
     """The model's reading of one prompt: its knowledge of the household, and the open lines."""
 
-    def __init__(self, situation: str, information: str, task: HouseholdTask, span: int, draw: float | None) -> None:
+    def __init__(self, situation: str, information: str, task: HouseholdTask, reading: Reading) -> None:
         self.household = Household(situation)
         self.task = task
-        self.span = span
-        self.draw = draw
+        self.span = reading.span
+        self.exempt_plan = reading.exempt_plan
+        self.draw = reading.rng.random() if reading.rng else None
+        self.draws = reading.draws
         self.started = False
         self.searched: dict[str, list[str]] = {}
         self.searched_in_vain = {thing: kinds.split(", ") for thing, kinds in _IN_VAIN.findall(information)}
@@ -157,13 +182,17 @@ class Mind:
     def plan(self, *, in_full: bool) -> str:
         """Return a plan one level down, or the fullest that can be kept in mind."""
         steps = self._stages()
+        complaint = too_much([self.about()], self.span)
         if in_full or len(steps) == 1:
             fuller = [self._alternatives(stage) for step in steps for stage in step]
             things = self.about()
             if any(len(alternatives) > 1 for alternatives in fuller):  # the place being searched counts as one thing
                 things.append("a place")
-            steps = steps if too_much([things], self.span) else fuller
-        return too_much([self.about()], self.span) or write_plan(steps)
+            if not (too_many := too_much([things], self.span)):
+                steps = fuller
+            elif in_full and not self.exempt_plan:
+                complaint = too_many
+        return complaint or write_plan(steps)
 
     def steps(self, dialogue: str) -> str:
         """Return a plan in numbered steps: without those done, with other places where an object was not found."""
@@ -172,12 +201,20 @@ class Mind:
         planned: dict[str, str] = {}
         done: list[str] = []
         tried: set[tuple[str, str]] = set()
+        failed: set[tuple[str, str]] = set()
+        explained = True
         for line in dialogue.splitlines():
             if step := _PLANNED.match(line):
                 planned[step[1]] = step[2]
             if succeeded := _SUCCEEDED.search(line):
                 done += [planned.get(step_number, "") for step_number in succeeded[1].split(", ")]
-            tried |= {(thing or lamp, place) for thing, lamp, place in _NOT_THERE.findall(line)}
+            if missed := {(thing or lamp, place) for thing, lamp, place in _NOT_THERE.findall(line)}:
+                tried |= failed
+                failed, explained = missed, False
+            if line in (MISSING, WRONG):
+                failed, explained = failed if line == MISSING else set(), True
+        if explained or not self.draws.errs("misjudge", "diagnosis"):
+            tried |= failed
         held = re.findall(r"Inventory: \[(\w+) \d+\]", dialogue)[-1:] == [self.task.thing]
         steps = self._left(done, tried, held and not dialogue.rstrip().endswith("Inventory: nothing"))
         return "\n".join(f"#{step_number} {step}" for step_number, step in enumerate(steps, 1))
@@ -206,9 +243,14 @@ class Mind:
 
     def reflect(self) -> str:
         """Return the objects found, the searches in vain, and the plan for the next trial."""
-        sentences = [f"I found the {thing} in {place}." for thing, place in self.found.items()]
-        for thing, kinds in self.searched.items():
-            searched_now = [name for name in kinds if self._is_searched(name)]
+        found = dict(self.found)
+        searched = {thing: list(filter(self._is_searched, kinds)) for thing, kinds in self.searched.items()}
+        places, contents = self.household.places, self.household.contents
+        if places and self.draws.errs("misjudge", "reflection"):  # another place, if possible one that it did not see
+            place = self.draws.pick([place for place in places if place not in contents] or places)
+            found, searched = dict.fromkeys(found, place), {thing: [kind(place)] for thing in searched}
+        sentences = [f"I found the {thing} in {place}." for thing, place in found.items()]
+        for thing, searched_now in searched.items():
             in_vain = [*self.searched_in_vain.get(thing, ()), *searched_now]
             if in_vain:
                 sentences.append(f"I looked for the {thing} in {', '.join(dict.fromkeys(in_vain))} and saw none.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, NamedTuple
@@ -11,12 +12,14 @@ from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games.crafting import Recipe, Want, listed, read_parts, read_recipe
-from textcraft_gym.agents.simulated.cues import Cue, read_question
+from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
 _OPENED = re.compile(rf"^{THOUGHT} for ([0-9]{{1,9}}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
 _FAILED = re.compile(r"^.*I failed on step [0-9]+ \"(.+?)\": ", re.MULTILINE)
+_LACKED = re.compile(r"^I did not have (.+)\.$", re.MULTILINE)
 
 
 class Line(NamedTuple):
@@ -46,7 +49,8 @@ class Mind(ABC):
         held: The inventory, as far as the prompt states it.
         planned: Steps of the last plan in the prompt.
         failed: The goal that failed last; None if none did.
-        span: Maximum number of distinct things kept in mind.
+        blamed: What the last explanation of a failure says was lacking; None without an explanation.
+        reading: The request, the limits and the draws.
     """
 
     check_after: ClassVar[tuple[str, ...]]
@@ -55,12 +59,20 @@ class Mind(ABC):
     """Prefixes of observations after which to give up, if the inventory was looked at."""
 
     def __init__(
-        self, wants: Sequence[Want], held: dict[str, int], planned: Sequence[Want], failed: Want | None, span: int
+        self,
+        wants: Sequence[Want],
+        held: dict[str, int],
+        planned: Sequence[Want],
+        failed: Want | None,
+        blamed: Sequence[Want] | None,
+        reading: Reading,
     ) -> None:
         self.wants = list(wants)
         self.planned = list(planned)
         self.failed = failed
-        self.span = span
+        self.blamed = blamed
+        self.reading = reading
+        self.span = reading.span
         self.held = dict(held)
         self.received: dict[str, int] = {}
         self.open_lines: list[Line] = []
@@ -109,8 +121,13 @@ class Mind(ABC):
         action, observation = self.last_turn
         if observation.startswith(self.check_after) and not self.looked:
             return "inventory"
-        if observation.startswith(self.give_up_after):
+        line = self._next_line()
+        # Where it means to write another line now, the refused one was a slip.
+        if observation.startswith(self.give_up_after) and line == action:
             return f"task failed! I see no other way than {action}"
+        return line
+
+    def _next_line(self) -> str:
         if not self.open_lines:
             want = self._next_want()
             return self._obtain(want) if want else "Task completed!"
@@ -129,7 +146,7 @@ class Mind(ABC):
     def goals(self) -> str:
         """Return the fullest plan that can be kept in mind, as goals; after a failure the failed goal comes first."""
         # The failed goal is planned alone, so that the whole span is available for its parts.
-        first = [self.failed] if self.failed else self.wants
+        first = self._blamed() or self.wants
         steps = self._full_plan(first)
         if isinstance(steps, str):
             return steps
@@ -140,8 +157,14 @@ class Mind(ABC):
         """Return the next goal of the plan; ``done`` if none is left."""
         if all(self.count(want.item) >= want.amount for want in self.wants):
             return "done"
-        steps = self._full_plan(self.wants)
-        return steps if isinstance(steps, str) else self.call(steps[0])
+        if self.reading.exempt_plan:
+            steps = self._full_plan(self.wants)
+            return steps if isinstance(steps, str) else self.call(steps[0])
+        divided: dict[str, Recipe] = {}
+        first, *later = self._divided(self.wants, divided, sys.maxsize)[0]
+        above = _ancestors(first.want.item, divided)
+        lines = [first.things, *(step.things for step in later if step.want.item in above)]
+        return too_much(lines, self.span) or self.call(first)
 
     def program(self, *, checked: bool) -> str:
         """Return the plan as a program, with a check before each step if ``checked``."""
@@ -169,12 +192,16 @@ class Mind(ABC):
 
     def explain(self) -> str:
         """Return why a goal failed."""
-        missing = self._divide(self.failed)[:-1] if self.failed else []
-        return f"I did not have {listed(step.want for step in missing) or 'what it takes'}."
+        suspect = self._suspect()
+        missing = self._lacked(suspect) if suspect == self.failed else list(filter(None, [suspect]))
+        return f"I did not have {listed(missing) or 'what it takes'}."
 
     def reflect(self) -> str:
         """Return the failure, and a plan with the step that failed divided."""
         failed = self._next_want() or self.wants[-1]
+        others = [want for want in self._agenda() if want.item != failed.item]
+        if others and self.reading.draws.errs("misjudge", "reflection"):
+            failed = self.reading.draws.pick(others)
         steps: list[Step] = []
         for want in self._agenda():
             steps += self._divide(want) if want.item == failed.item else [Step(want)]
@@ -196,6 +223,25 @@ class Mind(ABC):
         """Subtract the items that an action used up from the inventory."""
         for item, count in read_parts(action.partition(" using ")[2]):
             self.held[item] = self.held.get(item, 0) - count
+
+    def _blamed(self) -> list[Want]:
+        """Return what to plan first after a failure: the failed goal, or what is blamed wrongly; empty for none."""
+        wrongly = self.blamed and list(self.blamed) != self._lacked(self.failed)
+        if self.blamed and wrongly:
+            return list(self.blamed)
+        suspect = self._suspect() if self.blamed is None else self.failed
+        return [suspect] if suspect else []
+
+    def _suspect(self) -> Want | None:
+        """Return the goal that failed, or by a misjudgement another thing that the task takes."""
+        if self.failed is None or not self.reading.draws.errs("misjudge", "diagnosis"):
+            return self.failed
+        others = [step.want for want in self.wants for step in self._divide(want) if step.want.item != self.failed.item]
+        return self.reading.draws.pick(others) if others else self.failed
+
+    def _lacked(self, goal: Want | None) -> list[Want]:
+        """Return the parts that a goal lacks."""
+        return [step.want for step in self._divide(goal)[:-1]] if goal else []
 
     def _agenda(self) -> list[Want]:
         """Return the steps of the plan in the prompt, followed by the goal."""
@@ -237,27 +283,34 @@ class Mind(ABC):
         return [*(Step(part) for part in missing if part.amount > 0), Step(want, recipe)]
 
     def _full_plan(self, wants: Sequence[Want]) -> list[Step] | str:
-        """Return the steps to all wants, divided as far as can be kept in mind, or the complaint if none can be."""
-        # Greedy: one more item is replaced by its recipe as long as the plan's things fit into the span.
+        """Return the steps to all wants, or the complaint if they are too much to keep in mind.
+
+        A plan that is exempt is divided only as far as can be kept in mind; it is too much if nothing can be divided.
+        """
         divided: dict[str, Recipe] = {}
+        steps, complaint = self._divided(wants, divided, self.span)
+        return complaint if complaint and not (divided and self.reading.exempt_plan) else steps
+
+    def _divided(self, wants: Sequence[Want], divided: dict[str, Recipe], span: int) -> tuple[list[Step], str | None]:
+        """Divide the steps to all wants as far as a span allows, and return the complaint if it does not allow all."""
+        # Greedy: one more item is replaced by its recipe as long as the plan's things fit into the span.
         steps = self._bill_of_materials(wants, divided)
-        complaint = too_much((step.things for step in steps), self.span)
-        while fuller := self._divided_further(wants, steps, divided):
+        complaint = too_much((step.things for step in steps), span)
+        while fuller := self._divided_further(wants, steps, divided, span):
             if isinstance(fuller, str):
-                complaint = complaint or fuller
-                break
+                return steps, complaint or fuller
             steps = fuller
-        return complaint if complaint and not divided else steps
+        return steps, complaint
 
     def _divided_further(
-        self, wants: Sequence[Want], steps: Sequence[Step], divided: dict[str, Recipe]
+        self, wants: Sequence[Want], steps: Sequence[Step], divided: dict[str, Recipe], span: int
     ) -> list[Step] | str | None:
         """Divide one more step; return the complaint if every division is too much, None if no step can be divided."""
         complaint = None
         for step in steps:
             if step.recipe is None and (recipe := self.recipe(step.want, _ancestors(step.want.item, divided))):
                 fuller = self._bill_of_materials(wants, {**divided, step.want.item: recipe})
-                too_many = too_much((fuller_step.things for fuller_step in fuller), self.span)
+                too_many = too_much((fuller_step.things for fuller_step in fuller), span)
                 if not too_many:
                     divided[step.want.item] = recipe
                     return fuller
@@ -293,9 +346,9 @@ class Mind(ABC):
         return self.action(recipe._replace(makes=Want(item, count), verb=self.verb(item)))
 
 
-def go_on(mind: Mind, prompt: str, turns: Sequence[str]) -> str:
-    """Return the answer to a prompt, of the kind that it asks for."""
-    question = read_question(prompt)
+def go_on(mind: Mind, turns: Sequence[str]) -> str:
+    """Return the answer of the kind that is asked for."""
+    question = mind.reading.question
     if question.cue in (Cue.TURN, Cue.REFLECTION):
         mind.look_back(turns)
     match question.cue:
@@ -320,6 +373,12 @@ def read_failed(text: str) -> Want | None:
     reports = _FAILED.findall(text)
     goals = parse_goals(reports[-1]) if reports else []
     return Want(*next(iter(goals[0].have.items()))) if goals else None
+
+
+def read_blamed(text: str) -> tuple[Want, ...] | None:
+    """Return what the explanation after the last failure says was lacking; None if it is not explained."""
+    explained = _LACKED.findall(text[max((report.end() for report in _FAILED.finditer(text)), default=len(text)) :])
+    return read_parts(explained[-1]) if explained else None
 
 
 def read_steps(text: str, want: Callable[[str], Want | None]) -> list[Want]:

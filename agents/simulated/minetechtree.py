@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterable
 
@@ -20,9 +19,12 @@ from textcraft_gym.agents.games.minetechtree.knowledge import (
     source,
     ways,
 )
-from textcraft_gym.agents.simulated.mind import Mind, Step, go_on, read_failed, read_steps
+from textcraft_gym.agents.simulated.mind import Mind, Step, go_on, read_blamed, read_failed, read_steps
+from textcraft_gym.agents.simulated.reading import Reading
 
 MARK = "Ticks left: "
+PROGRESS = re.compile("(?:Mined|Hunted|Crafted|Smelted|Equipped) ")
+"""Matches an observation after an action that changed something."""
 
 _GOAL = "\n\nGoal: "
 _MUST_BE_WORN = "counts once it is equipped."
@@ -33,16 +35,24 @@ _GAINED = re.compile(r"^(?:Mined|Hunted|Crafted|Smelted) (.+)$")
 _WORE = re.compile(r"^Equipped (.+)$")
 
 
-def answer(prompt: str, span: int, rng: random.Random | None) -> str:
-    """Return the answer to a prompt; ``rng`` is None at temperature 0."""
+def answer(prompt: str, reading: Reading) -> str:
+    """Return the answer to a prompt."""
     before, _, after = prompt.rpartition(_GOAL)
     head, *turns = after.split("\n> ")
     goal, _, rest = head.partition("\n")
     situation = before[before.rfind("\n\n") :]
-    player = Player(situation, goal.removesuffix("."), rest, span, rng)
+    player = Player(situation, goal.removesuffix("."), rest, reading)
     if not player.wants:
         return "task failed! I see no goal."
-    return go_on(player, prompt, turns)
+    return go_on(player, turns)
+
+
+def names(prompt: str, answer: str) -> list[list[str]]:
+    """Return the items that the answer names, and those that are named or have a source in the prompt."""
+    before, _, after = prompt.rpartition(_GOAL)
+    situation = before[before.rfind("\n\n") :]
+    text = f"{situation}{after}\n{answer}"
+    return [[item for item in ways() if item in text or (source(item) or item) in text]]
 
 
 class Player(Mind):
@@ -50,16 +60,16 @@ class Player(Mind):
 
     check_after = ("Could not",)
 
-    def __init__(self, situation: str, goal: str, rest: str, span: int, rng: random.Random | None) -> None:
+    def __init__(self, situation: str, goal: str, rest: str, reading: Reading) -> None:
         wants = _wants(goal, _MUST_BE_WORN in situation)
         inventories = _INVENTORY.findall(rest)
         held = read_held(inventories[-1]) if inventories else {}
-        super().__init__(wants, held, read_steps(rest, _want), read_failed(rest), span)
+        super().__init__(wants, held, read_steps(rest, _want), read_failed(rest), read_blamed(rest), reading)
         named = _WOOD.findall(goal)
         self.wood = named[0] if named else ""
         trees = (name.removesuffix(" trees") for name in read_around(situation))
         near = [wood for wood in trees if wood in WOODS] or list(WOODS)
-        self.default_wood = rng.choice(near) if rng else near[0]
+        self.default_wood = reading.rng.choice(near) if reading.rng else near[0]
 
     def turn(self) -> str:
         """Return the next line, with a wood chosen."""

@@ -5,8 +5,9 @@ the model wrote it until the item that it announces is made; the lines of a plan
 the plan is being written. So a long task is no harder than a short one, but a deep one is: each level opens a line
 before the line above can be closed.
 
-Exceeding the span gives ``task failed!``, with one exception: a plan requested in full is as detailed as the span
-allows, and fails only if even one level exceeds it.
+Alternatives of a step count as one thing, since only one of them is tried at a time, and of a next goal count the lines
+that it serves. Exceeding the span gives ``task failed!``. With the option ``exempt_plan`` a whole plan is an exception:
+it is as detailed as the span allows, and fails only if even one level exceeds it.
 """
 
 from __future__ import annotations

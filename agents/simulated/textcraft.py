@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from textcraft_gym.agents.games.crafting import MARK, Crafts, Recipe, Want, read_crafts, read_held
-from textcraft_gym.agents.simulated.mind import Mind, go_on, read_failed, read_steps
+from textcraft_gym.agents.simulated.mind import Mind, go_on, read_blamed, read_failed, read_steps
+from textcraft_gym.agents.simulated.reading import Reading
 
 _WANT = re.compile(r"(?:craft|get) (?:([0-9]{1,9}) )?(.+?)(?: using .*)?")
 _GOAL = re.compile(r"^Goal: (.+)\.$", re.MULTILINE)
 _INVENTORY = re.compile(r"^Inventory: (.*)$", re.MULTILINE)
 _GOT = re.compile(r"^Got ([0-9]{1,9}) (.+)$")
 _CRAFTED = re.compile(r"^Crafted ([0-9]{1,9}) (?:[^:]+:)?(.+)$")
+
+PROGRESS = re.compile("Got |Crafted ")
+"""Matches an observation after an action that changed something."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Page:
         goal: The goal; None if it cannot be read.
         held: The inventory, as far as the prompt states it.
         failed: The goal that failed last; None if none did.
+        blamed: What the last explanation of a failure says was lacking; None without an explanation.
         steps: Steps of the last plan in the prompt.
     """
 
@@ -34,16 +39,25 @@ class Page:
     goal: Want | None
     held: dict[str, int]
     failed: Want | None
+    blamed: tuple[Want, ...] | None
     steps: list[Want]
 
 
-def answer(prompt: str, span: int, rng: random.Random | None) -> str:
-    """Return the answer to a prompt; ``rng`` is None at temperature 0."""
+def answer(prompt: str, reading: Reading) -> str:
+    """Return the answer to a prompt."""
     head, *turns = prompt[prompt.rindex(MARK) :].split("\n> ")
     page = read_page(head)
     if page.goal is None:
         return "task failed! I see no goal."
-    return go_on(Player(page, page.goal, span, rng.random() if rng else None), prompt, turns)
+    return go_on(Player(page, page.goal, reading), turns)
+
+
+def names(prompt: str, answer: str) -> list[list[str]]:
+    """Return the items of the listed commands and their kinds."""
+    crafts = read_page(prompt[prompt.rindex(MARK) :].partition("\n> ")[0]).crafts
+    used = (thing for ways in crafts.recipes.values() for recipe in ways for thing in recipe.things)
+    members = (item for kind in crafts.kinds.values() for item in kind)
+    return [list(dict.fromkeys([*used, *members]))]
 
 
 @lru_cache(maxsize=256)
@@ -56,19 +70,20 @@ def read_page(head: str) -> Page:
         goal=_want(goals[-1]) if goals else None,
         held=read_held(inventories[-1]) if inventories else {},
         failed=read_failed(rest),
+        blamed=read_blamed(rest),
         steps=read_steps(rest, _want),
     )
 
 
 class Player(Mind):
-    """The model's reading of one prompt; ``draw`` is its random draw from 0 to 1, None at temperature 0."""
+    """The model's reading of one prompt; above a temperature of 0 it draws recipes and members of kinds."""
 
     check_after = ("Could not find enough",)
 
-    def __init__(self, page: Page, goal: Want, span: int, draw: float | None) -> None:
-        super().__init__([goal], page.held, page.steps, page.failed, span)
+    def __init__(self, page: Page, goal: Want, reading: Reading) -> None:
+        super().__init__([goal], page.held, page.steps, page.failed, page.blamed, reading)
         self.crafts = page.crafts
-        self.draw = draw
+        self.draw = reading.rng.random() if reading.rng else None
 
     def verb(self, item: str) -> str:
         """Return ``craft`` for items that a command makes, else ``get``."""

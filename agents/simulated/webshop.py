@@ -27,10 +27,13 @@ from textcraft_gym.agents.games.webshop.pages import (
     wanted,
     wishes,
 )
-from textcraft_gym.agents.simulated.cues import Cue, read_question
+from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import too_much
 
 MARK = "WebShop"
+PROGRESS = re.compile(r"\s*\[|You have clicked ")
+"""Matches an observation after an action that changed something."""
 ENOUGH = 0.4
 """Minimum share of the clauses' words that a product must match to be bought."""
 LOOKS = 4
@@ -41,21 +44,21 @@ WORDS = 8
 _TASK = "\n\nYour task is to: "
 _INSTRUCTION = re.compile(rf"{MARK} *\nInstruction: *\n(.+)")
 _STARTED = f"{THOUGHT} I keep in mind"
+_BUTTON = re.compile(r"\[([^\[\]\n]+)\]")
 _TRIED = re.compile(r"I bought ([A-Z0-9]{10})")
 
 
-def answer(prompt: str, span: int, rng: random.Random | None) -> str:
-    """Return the answer to a prompt; ``rng`` is None at temperature 0."""
+def answer(prompt: str, reading: Reading) -> str:
+    """Return the answer to a prompt."""
     before, _, after = prompt.rpartition(_TASK)
     head, *turns = after.split("\n> ")
     task, _, information = head.partition("\n")
     instructions = _INSTRUCTION.findall(before)
     if not instructions:
         return "task failed! I see no instruction."
-    mind = Mind(instructions[-1].strip(), information, span, rng.random() if rng else None)
+    mind = Mind(instructions[-1].strip(), information, reading)
     mind.look_back(turns)
-    question = read_question(prompt)
-    match question.cue:
+    match reading.question.cue:
         case Cue.TURN:
             return mind.turn(task)
         case Cue.SIMPLE_MATCH:
@@ -65,18 +68,30 @@ def answer(prompt: str, span: int, rng: random.Random | None) -> str:
         case Cue.REFLECTION:
             return mind.reflect()
         case _:
-            return mind.plan(task, in_full=question.in_full)
+            return mind.plan(task, in_full=reading.question.in_full)
+
+
+def names(prompt: str, answer: str) -> list[list[str]]:
+    """Return the products and buttons of the page in view, the values of each option, and the instruction's words."""
+    texts = [turn.partition("\n")[2] for turn in prompt.rpartition(_TASK)[2].split("\n> ")]
+    page = next((text for text in reversed(texts) if "[" in text), "")
+    item = read_item(page)
+    options = list(item.options.values()) if item else []
+    buttons = [button.lower() for button in _BUTTON.findall(page)]
+    words = re.findall(r"[a-z0-9-]+", "".join(_INSTRUCTION.findall(prompt)[-1:]).lower())
+    return [*options, [button for button in buttons if not any(button in values for values in options)], words]
 
 
 class Mind:
     """The model's reading of one prompt: the clauses, the page in view, and the products looked at."""
 
-    def __init__(self, instruction: str, information: str, span: int, draw: float | None) -> None:
+    def __init__(self, instruction: str, information: str, reading: Reading) -> None:
         self.wanted = wanted(instruction)
         self.wishes = wishes(instruction)
         self.max_price = bound(instruction)
-        self.span = span
-        self.draw = draw
+        self.span = reading.span
+        self.draw = reading.rng.random() if reading.rng else None
+        self.draws = reading.draws
         self.started = False
         self.page = information.partition("The page in view:\n")[2]
         self.information = information
@@ -147,9 +162,14 @@ class Mind:
 
     def simple_match(self) -> str:
         """Return the likeliest product of the page in view whose title has every word of every clause."""
-        likely = self._ranked(read_listings(self.information))
-        certain = [listing.asin for listing in likely if self._share(listing.title) == 1]
-        return self.complaint() or next(iter(certain), "none")
+        ranked = self._ranked(read_listings(self.information))
+        likely = [listing.asin for listing in ranked]
+        certain = [listing.asin for listing in ranked if self._share(listing.title) == 1]
+        if complaint := self.complaint():
+            return likely[0] if likely and self.draws.errs("false_claim") else complaint
+        if self.draws.errs("misjudge", "match"):  # a product where none is certain, none where one is
+            certain = [] if certain else likely
+        return next(iter(certain), "none")
 
     def detail_match(self, page: str) -> str:
         """Return whether a product matches the instruction."""
@@ -157,7 +177,9 @@ class Mind:
             return complaint
         item = read_item(page)
         share = self._share(page)
-        fits = item and item.price <= self.max_price and share >= ENOUGH
+        fits = bool(item and item.price <= self.max_price and share >= ENOUGH)
+        if self.draws.errs("misjudge", "match"):
+            fits = not fits
         return f"{'Yes' if fits else 'No'}, I find {100 * share:.0f}% of it."
 
     def plan(self, task: str, *, in_full: bool) -> str:
@@ -180,7 +202,10 @@ class Mind:
 
     def reflect(self) -> str:
         """Return the product that was bought, so that the next trial buys another."""
-        summary = f"I bought {self.in_view}, and it was not right." if self.in_view else "I bought nothing."
+        bought = self.in_view
+        if self.draws.errs("misjudge", "reflection"):  # another product that it looked at, or none
+            bought = next((asin for asin in self.texts if asin != self.in_view), "")
+        summary = f"I bought {bought}, and it was not right." if bought else "I bought nothing."
         return f"{summary} New plan:\nStep 1: look at other products\nStep 2: choose every option that is named"
 
     def _search(self, words: str) -> str | None:
@@ -196,7 +221,10 @@ class Mind:
         is_new = text.count("[Buy Now]") < 2 and all(action != "click[features]" for action, _ in self.turns[-3:])
         if not sure and self.in_view and is_new:
             return "click[features]"
-        if not sure and self._share(text) < ENOUGH and len(self.texts) < LOOKS:
+        fits = self._share(text) >= ENOUGH
+        if self._arrived() and self.draws.errs("misjudge", "fits"):
+            fits = not fits
+        if not sure and not fits and len(self.texts) < LOOKS:
             return self.complaint() or "click[< prev]"
         # Buy only after every option that the instruction names is chosen.
         for values in item.options.values():
@@ -204,6 +232,10 @@ class Mind:
             if value and value not in self.clicked:
                 return f"click[{value}]"
         return "Task completed!" if choose else "click[buy now]"
+
+    def _arrived(self) -> bool:
+        """Return whether the last action led to the page in view: the moment at which a product is judged."""
+        return not self.turns or self.turns[-1][1].lstrip().startswith("[")
 
     def _among(self, listings: list[Listing]) -> str:
         """Return the next line on a page of results."""

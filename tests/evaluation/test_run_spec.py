@@ -54,6 +54,21 @@ def test_spec__refuses_what_makes_no_sense(change: dict, message: str):
         replace(REACT, **change)
 
 
+def test_spec__hands_its_seed_to_models_that_draw(tmp_path: Path):
+    slips = replace(REACT, model={"executor": "simulated:slip=0.5", "planner": "simulated:slip=0.5,seed=1"}, seed=4)
+    assert {role: model.seed for role, model in slips.make_models().items()} == {"executor": 4, "planner": 1}
+
+    def transcripts(model: str, **how) -> list:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        evaluate(replace(REACT, model=model, limit=6, **how), folder)
+        return sorted((record["task"], record["transcript"]) for record in read_records(folder))
+
+    slipped = transcripts("simulated:span=9,slip=0.2")
+    assert slipped == transcripts("simulated:span=9,slip=0.2,seed=0", workers=3)
+    assert slipped != transcripts("simulated:span=9,slip=0.2,seed=1")
+    assert transcripts("simulated:span=9,seed=0") == transcripts("simulated:span=9,seed=1")
+
+
 def test_described__names_objects_and_shows_no_key():
     described = replace(
         REACT, agent=lambda observation, info: "", model="openai:m,api_key=secret", planner=SimulatedModel(3)

@@ -62,8 +62,8 @@ class RunSpec:
     model: str | Model | Mapping[str, str | Model] | None = field(
         default="simulated",
         metadata=_about(
-            "Model that answers the agent: simulated:span=N, openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], "
-            "or MODULE:CLASS."
+            "Model that answers the agent: simulated:span=N[,slip=P,...], "
+            "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], or MODULE:CLASS."
         ),
     )
     planner: str | Model | None = field(default=None, metadata=_about("Another model for the planner's completions."))
@@ -174,7 +174,7 @@ class RunSpec:
             ModelError: If one cannot be made.
         """
         return {
-            role: make_model(model, cassette=self.cassette, replay_only=self.replay_only)
+            role: make_model(model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed)
             if isinstance(model, str)
             else model
             for role, model in self.models.items()

@@ -22,6 +22,45 @@ def test_make_model__simulated():
     assert isinstance(make_model("simulated"), SimulatedModel)
 
 
+def test_make_model__simulated_with_faults_is_named_after_its_spec():
+    spec = "simulated:span=4,false_claim=0.25,slip=0.05,misjudge=0.1,exempt_plan=true,seed=3"
+    model = make_model(spec)
+    assert isinstance(model, SimulatedModel)
+    assert (model.faults, model.exempt_plan, model.seed) == ((0.25, 0.05, 0.1), True, 3)
+    assert model.name == spec
+    assert make_model("simulated:span=4,slip=0.5").name == "simulated:span=4,slip=0.5,seed=0"
+    for wrong, message in (
+        ("simulated:slip=2", "slip to be a probability"),
+        ("simulated:slip=never", "slip to be a probability"),
+        ("simulated:exempt_plan=yes", "exempt_plan to be true or false"),
+        ("simulated:seed=x", "a seed of 0 or more"),
+        ("simulated:slips=1", "Did you mean slip"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            make_model(wrong)
+
+
+def test_make_model__hands_the_seed_on_to_a_model_that_takes_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "seeded.py").write_text(
+        "from textcraft_gym.agents.contract.agent import Completion\n"
+        "class Seeded:\n"
+        "    def __init__(self, seed=0): self.seed = seed\n"
+        "    def complete(self, prompt, **how): return Completion(str(self.seed))\n"
+        "class Unseeded:\n"
+        "    def complete(self, prompt, **how): return Completion('none')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert make_model("simulated", seed=5).seed == 5
+    assert make_model("simulated:seed=2", seed=5).seed == 2
+    assert make_model("seeded:Seeded", seed=5).complete("p", **HOW).text == "5"
+    assert make_model("seeded:Seeded").complete("p", **HOW).text == "0"
+    assert make_model("seeded:Unseeded", seed=5).complete("p", **HOW).text == "none"
+    # Answers of another seed are other answers, in a cassette too.
+    tape = tmp_path / "tape.sqlite"
+    assert [make_model("seeded:Seeded", cassette=tape, seed=n).complete("p", **HOW).text for n in (1, 2)] == ["1", "2"]
+    sys.modules.pop("seeded")
+
+
 def test_make_model__openai_with_options():
     with serving(says("get 1 log", {"prompt_tokens": 1_000_000, "completion_tokens": 500_000})) as server:
         options = "api_key=k,max_retries=0,price=0.5/2,endpoint=completion"

@@ -22,9 +22,9 @@ DESK = "think: a mug may be in the desk, 4 in mind"
 TAKEN = "The last action was: take mug 1 from desk 1\nYou pick up the mug 1 from the desk 1."
 
 
-def complete(prompt: str, span: int = 99, temperature: float = 0.0, sample: int = 0) -> str:
+def complete(prompt: str, span: int = 99, temperature: float = 0.0, sample: int = 0, **options: bool) -> str:
     how = {"stop": (), "max_tokens": 400, "temperature": temperature, "sample": sample}
-    return SimulatedModel(span).complete(prompt, **how).text
+    return SimulatedModel(span, **options).complete(prompt, **how).text
 
 
 def turn(*lines: str, task: str = TASK, information: str = "", **how) -> str:
@@ -101,7 +101,7 @@ def test_simulated__plans_where_to_look():
     assert light[0] == "Step 1: look at the mug under the desklamp at desk"
 
 
-def test_simulated__plans_in_full_as_far_as_it_can_keep_in_mind():
+def test_simulated__plans_in_full_or_as_far_as_it_can_keep_in_mind():
     full = plan("plan_and_execute", span=4)
     assert full[5:8] == [
         "Step 6: find and take a mug from cabinet",
@@ -109,7 +109,11 @@ def test_simulated__plans_in_full_as_far_as_it_can_keep_in_mind():
         "Step 8: put the mug in cabinet 2",
     ]
     assert full[-1].endswith("OR Step 6) AND Step 7 AND Step 8)")
-    assert plan("plan_and_execute", span=3) == plan("adapt")
+    too_much = "task failed! 4 things to keep in mind, and I keep 3: mug, microwave, cabinet, a place"
+    assert plan("plan_and_execute", span=3) == [too_much]
+    assert plan("plan_and_execute", span=3, exempt_plan=True) == plan("adapt")
+    undivided = ["Step 1: find and take a mug", "Execution Order: (Step 1)"]
+    assert plan("adapt", task="find and take a mug", span=1) == undivided
 
 
 def test_simulated__reflects_on_where_it_looked_and_looks_elsewhere_after():

@@ -27,8 +27,10 @@ craft 1 leather using 4 rabbit hide
 craft 1 bowl using 3 planks"""
 
 
-def complete(prompt, span: int = 99, temperature: float = 0.0, sample: int = 0, max_tokens: int = 300) -> str:
-    model = SimulatedModel(span)
+def complete(
+    prompt, span: int = 99, temperature: float = 0.0, sample: int = 0, max_tokens: int = 300, **options: bool
+) -> str:
+    model = SimulatedModel(span, **options)
     how = {"stop": (), "max_tokens": max_tokens, "temperature": temperature, "sample": sample}
     answer = model.complete(prompt, **how)
     assert answer == model.complete(prompt, **how)
@@ -120,7 +122,8 @@ def test_simulated__plans_one_level_down_or_in_full_as_it_is_asked():
         "craft 3 book",
         "craft 1 bookshelf",
     ]
-    assert plan("plan_and_execute", span=4).splitlines() == [
+    assert plan("plan_and_execute", span=4).startswith("task failed! 6 things to keep in mind, and I keep 4: ")
+    assert plan("plan_and_execute", span=4, exempt_plan=True).splitlines() == [
         "Step 1: get 2 oak logs",
         "Step 2: craft 6 oak planks using 2 oak logs",
         "Step 3: craft 3 book",
