@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 import gymnasium as gym
@@ -34,7 +33,7 @@ MAX_LIMIT = 1_000_000
 MAX_FILE = 1 << 26
 """Maximum length of the config, the summary and the report, in bytes."""
 
-_TEXT = str | NoneType
+_TEXT = str | None
 _CONFIG: Mapping[str, Any] = {
     "env": str,
     "split": _TEXT,
@@ -44,7 +43,7 @@ _CONFIG: Mapping[str, Any] = {
     "env_args": dict[str, Any],
     "wrappers": list[str],
     "seed": int,
-    "limit": int | NoneType,
+    "limit": int | None,
     "max_steps": int,
     "max_calls": int,
     "env_sha256": _TEXT,
@@ -283,18 +282,19 @@ def _agent(
     spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], found: Verification
 ) -> str | Agent | Policy:
     """Return the agent's name, or where it cannot be made here, a substitute that asks for no arguments and prompts."""
+    name: str = config["agent"]
     try:
-        if not _is_trusted(config["agent"], trusted):
+        if not _is_trusted(name, trusted):
             raise RunError("its module is not trusted")
         spec.make_agent()
     except Exception as error:  # agents of others can raise anything
-        why = f"the agent {config['agent']!r} cannot be made here: {error}"
+        why = f"the agent {name!r} cannot be made here: {error}"
         if config["prompts_sha256"] == Prompts().sha256:
             found.notes.append(f"{why}; it read no prompts")
         else:
             found.unverifiable.append(f"the prompts, since {why}")
         return _substitute
-    return config["agent"]
+    return name
 
 
 def _substitute(observation: str, info: Mapping[str, Any]) -> str:
