@@ -394,7 +394,7 @@ def test_verify__does_not_write_transcripts_again(tmp_path):
 def test_verify__imports_no_code_that_only_the_run_names(copied, named):
     folder = copied("random")
     (folder / "config.json").write_text(json.dumps({**read_config(folder), **named}))
-    with pytest.raises(RunError, match=r"names code of the module '[\w.]+', .*: --trust "):
+    with pytest.raises(RunError, match=r"names code of a module, '[\w.]+:\w+.*--trust"):
         verify(folder, trusted=("testsuite", "test", ""))
 
 

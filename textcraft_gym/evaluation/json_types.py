@@ -32,7 +32,8 @@ def is_of_type(value: Any, expected: Any) -> bool:
         fits = isinstance(value, list) and len(value) == len(arguments)
         return fits and all(map(is_of_type, value, arguments))
     if is_dataclass(expected):
-        hints = field_types(expected)
+        record: Any = expected
+        hints = field_types(record)
         fits = isinstance(value, dict) and value.keys() == hints.keys()
         return fits and all(is_of_type(value[name], hint) for name, hint in hints.items())
     if expected is float:

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 import gymnasium as gym
@@ -28,13 +27,13 @@ from textcraft_gym.evaluation.runner import Plan, plan
 from textcraft_gym.registration import SUITE
 
 MAX_KEPT = 1000
-"""Maximum number of differences that are kept; the others are counted."""
-MAX_LIMIT = 1_000_000
+"""Maximum number of differences that are kept; the others are counted. As many other messages are."""
+MAX_LIMIT = 200_000
 """Maximum number of episodes of a run that is rechecked."""
 MAX_FILE = 1 << 26
 """Maximum length of the config, the summary and the report, in bytes."""
 
-_TEXT = str | NoneType
+_TEXT = str | None
 _CONFIG: Mapping[str, Any] = {
     "env": str,
     "split": _TEXT,
@@ -44,7 +43,7 @@ _CONFIG: Mapping[str, Any] = {
     "env_args": dict[str, Any],
     "wrappers": list[str],
     "seed": int,
-    "limit": int | NoneType,
+    "limit": int | None,
     "max_steps": int,
     "max_calls": int,
     "env_sha256": _TEXT,
@@ -138,6 +137,11 @@ class Verification:
         if self.count <= MAX_KEPT:
             self.differences.append(Difference(_printable(where), _printable(what)))
 
+    def leaves_out(self, what: str) -> None:
+        """Add something that could not be rechecked."""
+        if len(self.unverifiable) < MAX_KEPT:
+            self.unverifiable.append(_printable(what))
+
 
 def verify(
     folder: str | Path,
@@ -173,7 +177,8 @@ def verify(
         in_suite = spec.env in SUITE and not spec.wrappers
         env = planned.spec.make_env(_substitute if in_suite else planned.spec.make_agent())
     except Exception as error:  # worlds of others can raise anything
-        raise RunError(f"{folder}: its world cannot be had here: {type(error).__name__}: {error}") from error
+        why = _printable(f"{type(error).__name__}: {error}")
+        raise RunError(f"{folder}: its world cannot be had here: {why}") from error
     _compare_identity(config, planned, found)
     with closing(env):
         records = _replay_all(Path(folder), env, planned, found)
@@ -239,11 +244,7 @@ def _spec(
     wrappers = [name for name in config["wrappers"] if split_fields(name)[:1] != ["TranscriptRecorder"]]
     for name in (config["env"], *(split_fields(wrapper)[0] for wrapper in wrappers if split_fields(wrapper))):
         if not _is_trusted(name, trusted):
-            module = name.rpartition(":")[0]
-            raise RunError(
-                f"the run names code of the module {module!r}, which is no part of textcraft_gym; "
-                f"if you trust it: --trust {module}"
-            )
+            raise RunError(f"the run names code of a module, {name!r}: if you trust it, name the module with --trust")
     split = split or config["split"]
     prompts = prompts or config["prompts"]
     for named in (*env_args.values(), prompts, *((split, split.rpartition(":")[0]) if split else ())):
@@ -283,18 +284,19 @@ def _agent(
     spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], found: Verification
 ) -> str | Agent | Policy:
     """Return the agent's name, or where it cannot be made here, a substitute that asks for no arguments and prompts."""
+    name: str = config["agent"]
     try:
-        if not _is_trusted(config["agent"], trusted):
+        if not _is_trusted(name, trusted):
             raise RunError("its module is not trusted")
         spec.make_agent()
     except Exception as error:  # agents of others can raise anything
-        why = f"the agent {config['agent']!r} cannot be made here: {error}"
+        why = f"the agent {name!r} cannot be made here: {error}"
         if config["prompts_sha256"] == Prompts().sha256:
-            found.notes.append(f"{why}; it read no prompts")
+            found.notes.append(_printable(f"{why}; it read no prompts"))
         else:
-            found.unverifiable.append(f"the prompts, since {why}")
+            found.leaves_out(f"the prompts, since {why}")
         return _substitute
-    return config["agent"]
+    return name
 
 
 def _substitute(observation: str, info: Mapping[str, Any]) -> str:
@@ -313,7 +315,7 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verificat
         if known and config[name] != planned.identity[name]:
             found.differs("config.json", f"{name}: recorded {config[name]}, here {planned.identity[name]}: {meaning}")
     if config["version"] != planned.identity["version"]:
-        found.notes.append(f"played with version {config['version']}, rechecked with {planned.identity['version']}")
+        found.notes.append(f"played with version {config['version']!r}, rechecked with {planned.identity['version']}")
 
 
 def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification) -> dict[str, Record]:
@@ -366,7 +368,7 @@ def _replay_one(
             for what in differences(env, record, episode, *limits):
                 found.differs(where, what)
         else:
-            found.unverifiable.append(_printable(f"{where}: it has no transcript"))
+            found.leaves_out(f"{where}: it has no transcript")
             if not record["error"]:
                 found.differs(where, "it has no transcript and no error")
     except RecursionError:
@@ -392,9 +394,9 @@ def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[
         return
     for where, recorded, here in _leaves(summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))):
         found.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
-    # A folder may have been renamed since: the run goes by the name that the report has.
-    name = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0].removesuffix(SIMULATED)
-    if report != markdown({label(name, config, records): summaries}):
+    # A folder may have been renamed since: then the run goes by the name that the report has.
+    held = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0].removesuffix(SIMULATED)
+    if report not in (markdown({label(name, config, records): summaries}) for name in (folder.name, held)):
         found.differs("report.md", "it is not the table of the records")
 
 
