@@ -51,8 +51,9 @@ test-engine: $(ENGINE)/.engine
 parity: $(ENGINE)/.engine
 	$(ENGINE)/bin/python -W ignore -m tests.envs.alfworld.parity $(GAMES) $(if $(TIME),--minutes $(TIME))
 
+# GAMES is a folder of official games, if there is one.
 bench-engine: $(ENGINE)/.engine
-	$(ENGINE)/bin/python -W ignore benchmarks/households.py
+	$(ENGINE)/bin/python -W ignore benchmarks/households.py $(GAMES)
 
 # The tests on every supported Python version that is installed.
 test-pythons:

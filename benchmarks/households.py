@@ -1,8 +1,13 @@
 """Speed of ALFWorld as ratios to TextWorld's engine on the same games and commands, in one run.
 
 Without the extra ``[alfworld]`` only the native rates are printed. Games are generated; the commands are a random walk
-of which three quarters act on the current receptacle. Native rates are those of the first walk through a newly loaded
-game (``new``), and of the same walk again (``again``), with warm caches.
+of which three quarters act on the current receptacle. Native rates are those of the first walk of 3,000 commands
+through a newly loaded game (``new``), and of the same walk again (``again``), with warm caches.
+
+Episodes are what an evaluation plays: a game is loaded from its file and 50 commands, the official limit, are played
+through ``gym.make`` with the admissible commands listed, so that most answers are the first of their kind. ``python
+benchmarks/households.py DIR`` plays them in the official games of a folder too. All seconds are of the processor, so
+that other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -10,12 +15,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import sys
 import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 
@@ -28,11 +34,16 @@ from textcraft_gym.envs.alfworld.problem import read_game
 from textcraft_gym.envs.alfworld.rules import apply, moves
 from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.alfworld.tasks import Games
+from textcraft_gym.envs.alfworld.tasks import _load as loaded_games
 
 GAMES = 6
-REAL_STEPS = 40
+EPISODE_STEPS = 50
+EPISODE_ROUNDS = 5
 STEPS = 3000
 ENVS, ENV_GAMES = 1000, 100
+
+Rates: TypeAlias = "dict[str, float]"
+"""Numbers a second, by what is measured; ``load`` is in seconds."""
 
 
 def walk(game: Game, steps: int) -> list[str]:
@@ -53,9 +64,9 @@ def walk(game: Game, steps: int) -> list[str]:
 
 def seconds(run: Callable[[], Any]) -> float:
     """Return the seconds of a call."""
-    start = time.perf_counter()
+    start = time.process_time()
     run()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def play(game: Game, commands: list[str], admissible: bool) -> None:
@@ -74,7 +85,7 @@ def play_env(env: gym.Env[str, str], task: str, commands: list[str]) -> None:
         env.step(command)
 
 
-def real_rates(files: list[Path], walks: list[list[str]]) -> dict[str, float]:
+def real_rates(files: list[Path], walks: list[list[str]]) -> Rates:
     """Return TextWorld's steps a second with and without admissible commands, and its seconds of load and reset."""
     import textworld
     from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
@@ -84,27 +95,27 @@ def real_rates(files: list[Path], walks: list[list[str]]) -> dict[str, float]:
         stepping = loading = 0.0
         for file, commands in zip(files, walks, strict=True):
             infos = textworld.EnvInfos(won=True, feedback=True, admissible_commands=admissible)
-            start = time.perf_counter()
+            start = time.process_time()
             engine = textworld.start(str(file), infos, wrappers=[AlfredDemangler])
             engine.reset()
-            loading += time.perf_counter() - start
-            stepping += seconds(lambda e=engine, c=commands: [e.step(command) for command in c[:REAL_STEPS]])
-        rates["with" if admissible else "without"] = len(files) * REAL_STEPS / stepping
+            loading += time.process_time() - start
+            stepping += seconds(lambda e=engine, c=commands: [e.step(command) for command in c[:EPISODE_STEPS]])
+        rates["with" if admissible else "without"] = len(files) * EPISODE_STEPS / stepping
         rates["load"] = loading / len(files)
     return rates
 
 
-def native_rates(tasks: list[str], walks: list[list[str]]) -> dict[str, float]:
+def native_rates(tasks: list[str], walks: list[list[str]]) -> Rates:
     """Return the native engine's steps per second, bare and through ``gym.make``, and its resets per second."""
     total = GAMES * STEPS
-    native: dict[str, float] = {}
+    native: Rates = {}
     for name, admissible in (("with", True), ("without", False)):
         games = [Game(generate(task)) for task in tasks]
         for age in ("new", "again"):
-            start = time.perf_counter()
+            start = time.process_time()
             for game, commands in zip(games, walks, strict=True):
                 play(game, commands, admissible)
-            native[f"{name} {age}"] = total / (time.perf_counter() - start)
+            native[f"{name} {age}"] = total / (time.process_time() - start)
     env = gym.make("ALFWorld-v0", split="valid_unseen", admissible=True, max_episode_steps=-1)
     for age in ("new", "again"):
         spent = sum(seconds(lambda t=t, c=c: play_env(env, t, c)) for t, c in zip(tasks, walks, strict=True))
@@ -113,7 +124,28 @@ def native_rates(tasks: list[str], walks: list[list[str]]) -> dict[str, float]:
     return native
 
 
-def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> dict[str, float]:
+def print_episodes(folder: Path, split: str) -> None:
+    """Print the rates of episodes in games of a folder, and their ratios to TextWorld's."""
+    env = gym.make("ALFWorld-v0", games=folder, split=split, admissible=True)
+    games = env.get_wrapper_attr("tasks")[:GAMES]
+    walks = [walk(game.game("0.4"), EPISODE_STEPS) for game in games]
+    loading = stepping = 0.0
+    for _ in range(EPISODE_ROUNDS):
+        for game, commands in zip(games, walks, strict=True):
+            loaded_games.cache_clear()
+            loading += seconds(lambda g=game: env.reset(seed=0, options={"task": g.id}))
+            stepping += seconds(lambda c=commands: [env.step(command) for command in c])
+    episodes = EPISODE_ROUNDS * len(games)
+    load, step = loading / episodes, stepping / episodes / EPISODE_STEPS
+    real = real_rates([game.file for game in games], walks)
+    whole, real_whole = load + EPISODE_STEPS * step, real["load"] + EPISODE_STEPS / real["with"]
+    print(f"episodes of {EPISODE_STEPS} commands in {len(games)} games of {folder}:")
+    print(f"  steps: {1 / step:,.0f}/s, {1 / step / real['with']:,.0f} times TextWorld ({real['with']:.1f}/s)")
+    print(f"  load and reset: {1000 * load:.2f} ms, {real['load'] / load:,.0f} times TextWorld ({real['load']:.2f} s)")
+    print(f"  whole: {1000 * whole:.2f} ms, {real_whole / whole:,.0f} times TextWorld ({real_whole:.2f} s)")
+
+
+def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> Rates:
     """Return and print TextWorld's rates on the same games, which are exported to ``folder``."""
     files = []
     for task in tasks:
@@ -139,6 +171,8 @@ def main() -> None:
             against = real["without" if "without" in name else "with"] if real and name != "resets" else None
             print(f"  {name}: {rate:,.0f}/s" + (f", {rate / against:,.0f} times TextWorld" if against else ""))
         if installed:
+            for games in (folder, *sys.argv[1:]):
+                print_episodes(Path(games), "all")
             first, again = index_seconds(Path(folder))
             print(f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms")
     print(f"memory of {ENVS} environments of {ENV_GAMES} games: {memory():.0f} MB (target: below 100)")

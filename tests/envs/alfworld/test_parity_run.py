@@ -77,6 +77,8 @@ def test_main__stops_in_time_and_goes_on(
     assert "all: 3 games, 42 records, 1 mismatches" in first
     monkeypatch.setattr(parity, "walk", None)  # nothing is played again
     assert main(command) == 1
-    assert "3 games, of which 3 are in " in capsys.readouterr().out
+    again = capsys.readouterr().out
+    assert "3 games, of which 3 are in " in again
+    assert "all: 3 games, 42 records, 1 mismatches" in again
     assert main([str(tmp_path / "games"), "21", "--minutes", "0"]) == 1
     assert "3 games, of which 0 are in " in capsys.readouterr().out
