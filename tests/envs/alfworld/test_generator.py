@@ -24,9 +24,9 @@ from textcraft_gym.errors import UnknownName
 
 GOLDEN = {
     # A new digest is a new version of the environment.
-    "train": "4683830907a11c48244c4b78814ece70aa7dba15dffa8bcbf64a13c5d81328d5",
-    "valid_seen": "19618d926c55c6ea76f0a0923e81e664bd350f49f3948657662455308ad832a8",
-    "valid_unseen": "b49ad03cdf26bf00edbf44aa0cb1601cf2c4ab0a5033e2cc6cec61ad0ea48785",
+    "train": "6b3ef88fd055ca5d2d9446ddde880bb17286e7cb782fc7f3f0f30972967bdea3",
+    "valid_seen": "6b4b923af882a8ac09e31d2965e9191001ae0ef6efcd466d730925c4ab58effa",
+    "valid_unseen": "7faf45ca6cc5e31e21bbd18d583874c9aceef78425ee45b15eecfc70b5cae56b",
 }
 DIGEST = """
 import hashlib, sys
@@ -121,7 +121,7 @@ def check_places(house: Household) -> None:
 
 def check_objects(house: Household) -> None:
     holds = set(house.of["canContain"])
-    lamps = house.all("toggleable")
+    stationary = {one for one, otype in house.otype.items() if otype.removesuffix("Type") in facts.STATIONARY}
     location = dict(house.of["receptacleAtLocation"])
     where = dict(house.of["objectAtLocation"])
     assert len(where) == len(house.of["objectAtLocation"]) == len(house.otype)
@@ -129,11 +129,11 @@ def check_objects(house: Household) -> None:
     assert {rtype for rtype, _ in holds} <= set(house.rtype.values())
     for thing, receptacle in house.inside.items():
         assert where[thing] == location[receptacle]
-        if thing in lamps:
+        if thing in stationary:
             assert receptacle not in house.all("openable")
         else:
             assert (house.rtype[receptacle], house.otype[thing]) in holds
-    assert house.all("pickupable") == set(house.inside) - lamps
+    assert house.all("pickupable") == set(house.inside) - stationary
     for predicate, otypes in facts.PROPERTIES.items():
         marked = {thing for thing in house.inside if house.otype[thing].removesuffix("Type") in otypes}
         assert house.all(predicate) == marked
@@ -211,8 +211,10 @@ def test_generate__does_what_the_knobs_say(task_id):
         assert len(house.rtype) == receptacles
     else:
         assert set(house.rtype) == {one.id for one in room.default_receptacles}
-    least, most = room.kind.distractors
-    assert len(others) == distractors if distractors is not None else least <= len(others) <= most
+    if distractors is not None:
+        assert len(others) == distractors
+    else:
+        assert all(1 <= count <= 3 for count in Counter(house.otype[thing] for thing in others).values())
     if hidden in (0, 100):
         check_hidden(house, hidden)
 
@@ -266,6 +268,37 @@ def test_generate__has_things_inside_things_and_two_receptacles_at_one_location(
     shared = [len(set(dict(house.of["receptacleAtLocation"]).values())) < len(house.rtype) for house in houses]
     assert sum(shared) > len(houses) / 5
     assert sum("inReceptacleObject" in house.of for house in houses) > len(houses) / 20
+
+
+# Of seven official kitchens and five bedrooms: the objects that can be picked up in receptacles, their types, the share
+# of the types of which there is one object, two or three, and the objects in all.
+OFFICIAL = {"Kitchen": (41.6, 23.3, (0.47, 0.31, 0.22), 55.0), "Bedroom": (22.6, 11.6, (0.45, 0.28, 0.26), 35.0)}
+
+
+@pytest.mark.parametrize("kind", OFFICIAL)
+def test_generate__makes_households_as_full_as_official_ones(kind: str):
+    plans = facts.ROOM_KINDS[kind].plans
+    task_ids = [make_id("pick_and_place_simple", plan, trial) for plan in plans for trial in range(5)]
+    movable, types, everything = 0, 0, 0
+    copies: Counter[int] = Counter()
+    for house in map(household, task_ids):
+        counts = Counter(house.otype[thing] for thing in house.all("pickupable"))
+        movable += counts.total()
+        types += len(counts)
+        everything += len(house.otype)
+        copies.update(count for otype, count in counts.items() if otype != house.problem.goal.otype)
+    objects, kinds, shares, in_all = OFFICIAL[kind]
+    assert movable / len(task_ids) == pytest.approx(objects, rel=0.1)
+    assert types / len(task_ids) == pytest.approx(kinds, rel=0.2)
+    assert everything / len(task_ids) == pytest.approx(in_all, rel=0.1)
+    assert [copies[n] / copies.total() for n in (1, 2, 3)] == pytest.approx(shares, abs=0.07)
+    assert set(copies) == {1, 2, 3}
+
+
+def test_generate__makes_every_type_of_the_floor_plans():
+    """All that games declare but for the two types that are in no floor plan."""
+    made = {otype.removesuffix("Type") for task_id in SAMPLE for otype in household(task_id).otype.values()}
+    assert set(facts.OTYPES) - made == {"PaperTowel", "ToiletPaperRoll"}
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -343,7 +376,25 @@ def test_build_room__follows_the_counts_of_the_floor_plans():
             counts = [room[rtype] for room in rooms if room[rtype]]
             assert all(least <= count <= most for count in counts)
             assert among < 30 or len(counts) == 30
-        assert set().union(*rooms) <= {furniture.rtype for furniture in kind.furniture}
+        assert set().union(*rooms) <= {furniture.name for furniture in kind.furniture}
+
+
+def test_build_room__has_the_types_of_its_floor_plans():
+    """Those of all 30 plans are in every room, others in about as many rooms as plans; parts are where the whole is."""
+    for kind in facts.ROOM_KINDS.values():
+        rooms = [build_room(plan) for plan in kind.plans]
+        for types in ("objects", "extras", "ornaments", "lamps"):
+            for name, among in getattr(kind, types):
+                count = sum(name in getattr(room, types) for room in rooms)
+                assert abs(count - among) <= 9 if among < 30 else count == 30
+        for room in rooms:
+            counts = Counter(fixture.otype for fixture in room.fixtures)
+            for name, among, least, _, most in kind.fixtures:
+                if name in facts.PART_OF:
+                    wholes = [one.location for one in room.receptacles if one.rtype == facts.PART_OF[name]]
+                    assert sorted(wholes) == sorted(one.location for one in room.fixtures if one.otype == name)
+                else:
+                    assert least <= counts[name] <= most if among == 30 else counts[name] <= most
 
 
 def test_facts__name_only_types_that_games_declare():
@@ -352,5 +403,7 @@ def test_facts__name_only_types_that_games_declare():
     assert set().union(*facts.CONTENTS.values(), *facts.INNER_CONTENTS.values(), *facts.PROPERTIES.values()) <= otypes
     assert rtypes >= facts.OPENABLE | facts.HOLDS_ONE | facts.STANDS
     for kind in facts.ROOM_KINDS.values():
-        assert {*kind.objects, *kind.fixtures, *(lamp for lamp, _ in kind.lamps)} <= otypes
-        assert {*kind.essentials, *kind.storage} <= {furniture.rtype for furniture in kind.furniture}
+        counted = (*kind.objects, *kind.extras, *kind.ornaments, *kind.lamps)
+        assert {*(name for name, _ in counted), *(fixture.name for fixture in kind.fixtures)} <= otypes
+        assert {*kind.essentials, *kind.storage} <= {furniture.name for furniture in kind.furniture}
+    assert {name for kind in facts.ROOM_KINDS.values() for name, _ in kind.ornaments} < facts.STATIONARY

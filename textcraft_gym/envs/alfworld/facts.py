@@ -2,7 +2,8 @@
 
 Source: ALFRED (Shridhar et al., 2020) in the package ``alfworld`` 0.4.2. Containment, abilities and the rooms of each
 task come from its ``gen/constants.py``; furniture and objects of each kind of room are counted over its 120 floor plans
-(``gen/layouts``), which leave out burners, bins, toasters and holders.
+(``gen/layouts``), which leave out burners, bins, toasters and holders, and the numbers of windows, chairs and the like:
+those are estimates from official games, as are the numbers of objects of one type.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from typing import NamedTuple
 
 
 class Furniture(NamedTuple):
-    """The number of receptacles of one type in a kind of room.
+    """The number of receptacles or fixtures of one type in a kind of room.
 
     Attributes:
-        rtype: The type, ``Cabinet``.
+        name: The type, ``Cabinet``.
         rooms: Number of the 30 floor plans that have any.
         least: Minimum over those plans.
         usual: Median.
         most: Maximum.
     """
 
-    rtype: str
+    name: str
     rooms: int
     least: int
     usual: int
@@ -36,27 +37,36 @@ class RoomKind(NamedTuple):
         furniture: Its receptacles.
         essentials: Receptacle types that every such room has, however small.
         storage: Receptacle types of which a larger room has more.
-        objects: Movable objects, each of which fits into some receptacle of the room.
-        lamps: Each lamp with the number of the 30 floor plans that have it.
+        objects: Movable objects that tasks may be about, each with the number of the 30 floor plans that have it. Each
+            fits into some receptacle of the room.
+        extras: Movable objects that no task is about, in the same form; a room has one of each type at most.
+        ornaments: Objects that stand somewhere for good, in the same form.
+        lamps: Lamps, in the same form.
         fixtures: Objects that cannot be used or moved and are in no receptacle.
-        distractors: Minimum and maximum number of objects that the task does not need.
     """
 
     plans: range
     furniture: tuple[Furniture, ...]
     essentials: tuple[str, ...]
     storage: tuple[str, ...]
-    objects: tuple[str, ...]
+    objects: tuple[tuple[str, int], ...]
+    extras: tuple[tuple[str, int], ...]
+    ornaments: tuple[tuple[str, int], ...]
     lamps: tuple[tuple[str, int], ...]
-    fixtures: tuple[str, ...]
-    distractors: tuple[int, int]
+    fixtures: tuple[Furniture, ...]
 
 
 def _furniture(text: str) -> tuple[Furniture, ...]:
     return tuple(
-        Furniture(rtype, int(rooms), *map(int, counts.split("-")))
-        for rtype, rooms, counts in (line.split() for line in text.strip().splitlines())
+        Furniture(name, int(rooms), *map(int, counts.split("-")))
+        for name, rooms, counts in (line.split() for line in text.strip().splitlines())
     )
+
+
+def _rooms(text: str) -> tuple[tuple[str, int], ...]:
+    """Parse types, each followed by a number of floor plans."""
+    words = text.split()
+    return tuple(zip(words[::2], map(int, words[1::2]), strict=True))
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -84,14 +94,25 @@ ROOM_KINDS = {
         """),
         essentials=_words("CounterTop SinkBasin Fridge Microwave"),
         storage=_words("Cabinet Drawer Shelf"),
-        objects=_words("""
-            Apple Book Bowl Bread ButterKnife CellPhone CreditCard Cup DishSponge Egg Fork Glassbottle Kettle Knife
-            Ladle Lettuce Mug Pan Pen Pencil PepperShaker Plate Pot Potato SaltShaker SoapBottle Spatula Spoon
-            SprayBottle Statue Tomato Vase WineBottle
+        objects=_rooms("""
+            Apple 30 Book 2 Bowl 30 Bread 30 ButterKnife 29 CellPhone 4 CreditCard 3 Cup 30 DishSponge 30 Egg 30 Fork 30
+            Glassbottle 7 Kettle 15 Knife 30 Ladle 10 Lettuce 30 Mug 30 Pan 30 Pen 2 Pencil 2 PepperShaker 30 Plate 30
+            Pot 30 Potato 30 SaltShaker 30 SoapBottle 30 Spatula 30 Spoon 30 SprayBottle 2 Statue 4 Tomato 30 Vase 4
+            WineBottle 10
         """),
+        extras=_rooms("PaperTowelRoll 10"),
+        ornaments=_rooms("HousePlant 10"),
         lamps=(),
-        fixtures=_words("Sink LightSwitch Window StoveKnob Chair HousePlant"),
-        distractors=(24, 40),
+        fixtures=_furniture("""
+            Sink        30 1-1-1
+            LightSwitch 30 1-1-1
+            StoveKnob   30 4-4-4
+            Window      26 1-2-3
+            Chair       25 1-2-5
+            Blinds       5 1-1-2
+            Curtains     2 1-1-2
+            Mirror       2 1-1-1
+        """),
     ),
     "LivingRoom": RoomKind(
         range(201, 231),
@@ -113,13 +134,24 @@ ROOM_KINDS = {
         """),
         essentials=_words("Sofa"),
         storage=_words("Drawer Shelf Cabinet"),
-        objects=_words("""
-            Book Bowl Box Candle CellPhone CreditCard KeyChain Laptop Newspaper Pen Pencil Pillow Plate RemoteControl
-            Statue TissueBox Vase Watch WateringCan
+        objects=_rooms("""
+            Book 7 Bowl 4 Box 30 Candle 3 CellPhone 7 CreditCard 30 KeyChain 30 Laptop 30 Newspaper 18 Pen 5 Pencil 4
+            Pillow 30 Plate 10 RemoteControl 30 Statue 29 TissueBox 9 Vase 18 Watch 16 WateringCan 13
         """),
-        lamps=(("FloorLamp", 30), ("DeskLamp", 7)),
-        fixtures=_words("LightSwitch Television Painting Window HousePlant Chair"),
-        distractors=(14, 26),
+        extras=(),
+        ornaments=_rooms("HousePlant 30"),
+        lamps=_rooms("FloorLamp 30 DeskLamp 7"),
+        fixtures=_furniture("""
+            LightSwitch 30 1-1-1
+            Television  30 1-1-1
+            Painting    30 1-2-4
+            Window      28 1-2-4
+            Chair       20 1-2-5
+            Curtains     8 1-1-2
+            Boots        5 1-1-1
+            Mirror       3 1-1-1
+            Blinds       1 1-1-1
+        """),
     ),
     "Bedroom": RoomKind(
         range(301, 331),
@@ -141,13 +173,28 @@ ROOM_KINDS = {
         """),
         essentials=_words("Bed"),
         storage=_words("Drawer Shelf Cabinet"),
-        objects=_words("""
-            AlarmClock BaseballBat BasketBall Book Bowl Box CD CellPhone Cloth CreditCard KeyChain Laptop Mug Pen
-            Pencil Pillow RemoteControl Statue TennisRacket TissueBox Vase Watch
+        objects=_rooms("""
+            AlarmClock 30 BaseballBat 13 BasketBall 11 Book 30 Bowl 13 Box 12 CD 30 CellPhone 30 Cloth 5 CreditCard 30
+            KeyChain 30 Laptop 30 Mug 16 Pen 30 Pencil 30 Pillow 30 RemoteControl 3 Statue 4 TennisRacket 10 TissueBox 4
+            Vase 3 Watch 2
         """),
-        lamps=(("DeskLamp", 30),),
-        fixtures=_words("LightSwitch Mirror Window Blinds Chair Painting"),
-        distractors=(16, 28),
+        extras=_rooms("TeddyBear 10"),
+        ornaments=_rooms("HousePlant 7"),
+        lamps=_rooms("DeskLamp 30"),
+        fixtures=_furniture("""
+            LightSwitch      30 1-1-1
+            Mirror           30 1-1-1
+            Window           30 1-1-3
+            Blinds           27 1-1-3
+            Chair            22 1-1-2
+            Painting         13 1-1-2
+            LaundryHamperLid 8  1-1-1
+            Poster           6  1-1-2
+            Boots            3  1-1-1
+            Television       3  1-1-1
+            Curtains         2  1-1-2
+            Footstool        1  1-1-1
+        """),
     ),
     "Bathroom": RoomKind(
         range(401, 431),
@@ -169,12 +216,25 @@ ROOM_KINDS = {
         """),
         essentials=_words("SinkBasin Toilet"),
         storage=_words("Cabinet Drawer Shelf"),
-        objects=_words("""
-            Candle Cloth DishSponge HandTowel Plunger SoapBar SoapBottle SprayBottle TissueBox ToiletPaper Towel
+        objects=_rooms("""
+            Candle 30 Cloth 30 DishSponge 6 HandTowel 30 Plunger 30 SoapBar 30 SoapBottle 30 SprayBottle 30 TissueBox 9
+            ToiletPaper 30 Towel 30
         """),
+        extras=_rooms("PaperTowelRoll 4"),
+        ornaments=_rooms("HousePlant 1"),
         lamps=(),
-        fixtures=_words("Sink LightSwitch Mirror ScrubBrush ShowerDoor Window"),
-        distractors=(9, 16),
+        fixtures=_furniture("""
+            Sink        30 1-1-2
+            LightSwitch 30 1-1-1
+            Mirror      30 1-1-1
+            ScrubBrush  30 1-1-1
+            Bathtub     21 1-1-1
+            Window      19 1-1-2
+            ShowerDoor  17 1-1-2
+            ShowerGlass 13 1-1-2
+            Footstool    1 1-1-1
+            Painting     1 1-1-1
+        """),
     ),
 }
 
@@ -199,7 +259,11 @@ OPENABLE = frozenset(_words("Cabinet Drawer Fridge Microwave Safe"))
 HOLDS_ONE = frozenset(_words("CoffeeMachine StoveBurner HandTowelHolder TowelHolder ToiletPaperHanger"))
 """Receptacles that hold a single object of a type in a real room: never a target for two."""
 STANDS = frozenset(_words("SideTable Desk Dresser CoffeeTable DiningTable CounterTop"))
-"""Receptacles that a lamp may stand on; ALFRED does not say, since its lamps are part of the floor plan."""
+"""Receptacles that a lamp or a plant may stand on; ALFRED does not say, since they are part of its floor plans."""
+STATIONARY = frozenset(_words("DeskLamp FloorLamp HousePlant"))
+"""Objects in receptacles that cannot be picked up."""
+PART_OF = {"Sink": "SinkBasin", "Bathtub": "BathtubBasin", "LaundryHamperLid": "LaundryHamper"}
+"""Fixtures that are where a receptacle is: there are as many of them."""
 
 PROPERTIES = {
     "cleanable": frozenset(
@@ -271,8 +335,13 @@ CONTENTS = _contents("""
     TowelHolder: Towel
     ToiletPaperHanger: ToiletPaper ToiletPaperRoll
     Toaster PaintingHanger:
+    CoffeeTable CounterTop DiningTable Shelf SideTable: PaperTowelRoll
+    ArmChair Bed Sofa: TeddyBear
 """)
-"""Object types that fit into each type of receptacle; slices are not objects of their own in ALFWorld."""
+"""Object types that fit into each type of receptacle; slices are not objects of their own in ALFWorld.
+
+The last two lines are not ALFRED's, where those two fit nowhere, so that who picks one up can never put it down.
+"""
 
 INNER_CONTENTS = _contents("""
     Bowl Pan Plate Pot: Apple ButterKnife DishSponge Egg Fork Knife Ladle Lettuce Potato Spatula Spoon Tomato

@@ -22,7 +22,7 @@ def goal_options(task_type: str, plan: int) -> tuple[tuple[str, tuple[str, ...]]
         return ()
     rtypes = list(dict.fromkeys(receptacle.rtype for receptacle in room.default_receptacles))
     options = []
-    for otype in _treatable(task_type, room.kind.objects):
+    for otype in _treatable(task_type, [otype for otype, _ in room.kind.objects]):
         holders = [rtype for rtype in rtypes if otype in CONTENTS[rtype]]
         targets = tuple(
             target

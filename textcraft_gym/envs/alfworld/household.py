@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from textcraft_gym.envs.alfworld.facts import CONTENTS, INNER_CONTENTS, OPENABLE, OTYPES, PROPERTIES, RTYPES
+from textcraft_gym.envs.alfworld.facts import CONTENTS, INNER_CONTENTS, OPENABLE, OTYPES, PROPERTIES, RTYPES, STATIONARY
 from textcraft_gym.envs.alfworld.pddl_names import bare
 from textcraft_gym.envs.alfworld.placement import PlacedObject
 from textcraft_gym.envs.alfworld.problem import Goal
@@ -15,8 +15,8 @@ from textcraft_gym.envs.shuffle import Uniform, pick
 Fact: TypeAlias = tuple[str, ...]
 """A predicate and its arguments."""
 
-NESTED = 0.15
-"""Probability that an object that can hold others, such as a bowl, holds one."""
+NESTED = 0.06
+"""Probability that an object that can hold others, such as a bowl, holds one: about as often as in official games."""
 
 
 class Household(NamedTuple):
@@ -86,7 +86,7 @@ def _types(household: Household) -> Iterator[Fact]:
 def _abilities(household: Household) -> Iterator[Fact]:
     """Yield the abilities of each object and receptacle, and the objects that start cool."""
     for obj in household.objects:
-        if obj.otype not in PROPERTIES["toggleable"]:  # lamps stay where they are
+        if obj.otype not in STATIONARY:
             yield "pickupable", obj.id
     for predicate, otypes in PROPERTIES.items():
         for obj in household.objects:

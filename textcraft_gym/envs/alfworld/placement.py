@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
@@ -17,6 +17,9 @@ from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 
 MAX_OF_A_TYPE = 3
 """Number of distractors of one type, as in ALFRED; more only if the game asks for more distractors than that allows."""
+SINGLE, AT_MOST_DOUBLE = 0.47, 0.78
+"""Share of the types in official games of which there is one object, and of those with one or two."""
+MAX_GOAL_OBJECTS = 4
 
 
 class PlacedObject(NamedTuple):
@@ -50,7 +53,7 @@ def place_objects(
 ) -> list[PlacedObject]:
     """Draw the objects of a game, sorted by type, with the receptacles that they start in."""
     placements = [
-        *_place_lamps(rng, room, receptacles),
+        *_place_standing(rng, room, receptacles),
         *_place_goal_objects(rng, goal, receptacles, difficulty.hidden),
         *_place_distractors(rng, room, goal, receptacles, difficulty.distractors),
     ]
@@ -81,10 +84,11 @@ def _first(receptacles: Sequence[Receptacle], rtypes: Collection[str]) -> Recept
     return next((receptacle for receptacle in receptacles if receptacle.rtype in rtypes), None)
 
 
-def _place_lamps(rng: Uniform, room: Room, receptacles: Sequence[Receptacle]) -> Iterator[Placement]:
+def _place_standing(rng: Uniform, room: Room, receptacles: Sequence[Receptacle]) -> Iterator[Placement]:
+    """Place the lamps and, if there is anything that it may stand on, each ornament."""
     stands = [receptacle for receptacle in receptacles if receptacle.rtype in STANDS]
-    for lamp in room.lamps:
-        yield lamp, pick(rng, stands)
+    for otype in (*room.lamps, *(room.ornaments if stands else ())):
+        yield otype, pick(rng, stands)
 
 
 def _place_goal_objects(
@@ -94,7 +98,7 @@ def _place_goal_objects(
     closed_sources = [receptacle for receptacle in sources if receptacle.rtype in OPENABLE]
     open_sources = [receptacle for receptacle in sources if receptacle.rtype not in OPENABLE]
     least = 2 if goal.task_type == "pick_two_obj_and_place" else 1
-    for _ in range(least + int(3 * rng())):
+    for _ in range(least + int((MAX_GOAL_OBJECTS - least + 1) * rng())):
         preferred = closed_sources if rng() * 100 < hidden else open_sources
         yield bare(goal.otype), _draw_receptacle(rng, preferred or closed_sources or open_sources)
 
@@ -102,19 +106,26 @@ def _place_goal_objects(
 def _place_distractors(
     rng: Uniform, room: Room, goal: Goal, receptacles: Sequence[Receptacle], count: int | None
 ) -> Iterator[Placement]:
-    if count is None:
-        least, most = room.kind.distractors
-        count = least + int((most - least + 1) * rng())
     holders = {
         otype: [receptacle for receptacle in receptacles if otype in CONTENTS[receptacle.rtype]]
-        for otype in room.kind.objects
+        for otype in (*room.objects, *room.extras)
         if otype != bare(goal.otype)
     }
-    otypes = [otype for otype, fitting in holders.items() if fitting]
-    # Each round of the generator offers every type three times; a game takes a second round only if it needs more.
-    shuffled = (otype for _ in range(count) for otype in shuffle(rng, otypes * MAX_OF_A_TYPE))
-    for otype in islice(shuffled, count):
+    fitting = [otype for otype, some in holders.items() if some]
+    copies = {otype: 1 if otype in room.extras else _draw_copies(rng) for otype in fitting}
+    usual = shuffle(rng, [otype for otype in fitting for _ in range(copies[otype])])
+    if count is None:
+        count = len(usual)
+    # Each round of the generator offers every type three times; a game takes one only if it needs more than usual.
+    more = (otype for _ in range(count) for otype in shuffle(rng, fitting * MAX_OF_A_TYPE))
+    for otype in islice(chain(usual, more), count):
         yield otype, _draw_receptacle(rng, holders[otype])
+
+
+def _draw_copies(rng: Uniform) -> int:
+    """Draw the number of objects of a type, as often one, two or three as in official games."""
+    share = rng()
+    return 1 if share < SINGLE else 2 if share < AT_MOST_DOUBLE else MAX_OF_A_TYPE
 
 
 def _draw_receptacle(rng: Uniform, receptacles: Sequence[Receptacle]) -> Receptacle:

@@ -1,4 +1,4 @@
-"""Rooms: the receptacles, lamps and fixtures of a floor plan, drawn from its number alone."""
+"""Rooms: the furniture of a floor plan and the types of objects in it, drawn from its number alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from textcraft_gym.envs.alfworld.facts import OPENABLE, ROOM_KINDS, STANDS, Furniture, RoomKind
+from textcraft_gym.envs.alfworld.facts import OPENABLE, PART_OF, ROOM_KINDS, STANDS, Furniture, RoomKind
 from textcraft_gym.envs.alfworld.pddl_names import Point, draw_id, draw_location, object_id
 from textcraft_gym.envs.alfworld.problem import GameError
 from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
@@ -46,6 +46,9 @@ class Room(NamedTuple):
         size: Default number of receptacles.
         lamps: Types of its lamps.
         fixtures: Objects outside any receptacle.
+        objects: Types of its movable objects that tasks may be about.
+        extras: Types of its other movable objects.
+        ornaments: Types of objects in receptacles that cannot be moved.
     """
 
     kind: RoomKind
@@ -53,6 +56,9 @@ class Room(NamedTuple):
     size: int
     lamps: tuple[str, ...]
     fixtures: tuple[Fixture, ...]
+    objects: tuple[str, ...]
+    extras: tuple[str, ...]
+    ornaments: tuple[str, ...]
 
     @property
     def default_receptacles(self) -> tuple[Receptacle, ...]:
@@ -71,19 +77,26 @@ def build_room(plan: int) -> Room:
     if kind is None:
         raise GameError(f"expected a floor plan in 1..30, 201..230, 301..330 or 401..430, got {plan}")
     rng = random.Random(f"floor plan {plan}").random
-    lamps = tuple(lamp for lamp, rooms in kind.lamps if rng() * FLOOR_PLANS_OF_A_KIND < rooms)
+    lamps = _draw_types(rng, kind.lamps)
     rtypes = _draw_furniture(rng, kind, bool(lamps))
     size = len(rtypes)
     # A game may ask for more receptacles than the room has by default: those are of the storage types that it has.
     storage = [rtype for rtype in kind.storage if rtype in rtypes] or list(kind.storage[:1])
     rtypes += [pick(rng, storage) for _ in range(MAX_RECEPTACLES - size)]
     receptacles = _place_receptacles(rng, rtypes)
-    return Room(kind, receptacles, size, lamps, _draw_fixtures(rng, kind, receptacles))
+    fixtures = _draw_fixtures(rng, kind, receptacles)
+    objects, extras, ornaments = (_draw_types(rng, types) for types in (kind.objects, kind.extras, kind.ornaments))
+    return Room(kind, receptacles, size, lamps, fixtures, objects, extras, ornaments)
+
+
+def _draw_types(rng: Uniform, types: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """Draw the types that a room has, given the number of floor plans that have each."""
+    return tuple(name for name, rooms in types if rng() * FLOOR_PLANS_OF_A_KIND < rooms)
 
 
 def _draw_furniture(rng: Uniform, kind: RoomKind, has_lamps: bool) -> list[str]:
     """Draw the types of a room's receptacles, starting with one of each essential type."""
-    others = [furniture.rtype for furniture in kind.furniture for _ in range(_draw_count(rng, furniture))]
+    others = [furniture.name for furniture in kind.furniture for _ in range(_draw_count(rng, furniture))]
     if has_lamps and not STANDS.intersection(others):
         others.append("SideTable")
     essentials = list(kind.essentials)
@@ -95,7 +108,7 @@ def _draw_furniture(rng: Uniform, kind: RoomKind, has_lamps: bool) -> list[str]:
 
 
 def _draw_count(rng: Uniform, furniture: Furniture) -> int:
-    """Draw a number of receptacles: half of the non-zero draws are at most the median, and the maximum is rare."""
+    """Draw a number of things of a type: half of the non-zero draws are at most the median, and the maximum is rare."""
     if rng() * FLOOR_PLANS_OF_A_KIND >= furniture.rooms:
         return 0
     level = 2 * rng()
@@ -125,11 +138,13 @@ def _draw_fixtures(rng: Uniform, kind: RoomKind, receptacles: Sequence[Receptacl
     locations = {receptacle.location for receptacle in receptacles}
     ids: set[str] = set()
     fixtures: list[Fixture] = []
-    for otype in kind.fixtures:
-        if otype == "Sink":  # a sink is where its basin is
-            basin = next(receptacle for receptacle in receptacles if receptacle.rtype == "SinkBasin")
-            fixtures.append(Fixture(object_id("Sink", basin.centre), otype, basin.location))
-        else:
+    for furniture in kind.fixtures:
+        otype = furniture.name
+        if otype in PART_OF:
+            wholes = [receptacle for receptacle in receptacles if receptacle.rtype == PART_OF[otype]]
+            fixtures += [Fixture(object_id(otype, whole.centre), otype, whole.location) for whole in wholes]
+            continue
+        for _ in range(_draw_count(rng, furniture)):
             id, _ = draw_id(rng, otype, ids)
             fixtures.append(Fixture(id, otype, draw_location(rng, locations)))
     return tuple(fixtures)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from textcraft_gym.envs.alfworld import text
-from textcraft_gym.envs.alfworld.facts import OTYPES, ROOM_KINDS, RTYPES
+from textcraft_gym.envs.alfworld.facts import OTYPES, RTYPES
 from textcraft_gym.envs.alfworld.generator import SENTENCES
 
 
 @lru_cache(maxsize=1)
 def vocabulary() -> str:
     """Return a text with every word of both dialects, and the digits in the names of things."""
-    fixtures = [fixture for kind in ROOM_KINDS.values() for fixture in kind.fixtures]
-    types = [type_name.lower() for type_name in (*OTYPES, *RTYPES, *fixtures)]
+    types = [type_name.lower() for type_name in (*OTYPES, *RTYPES)]
     tasks = [sentence.format(object="", target="") for pair in SENTENCES.values() for sentence in pair]
     normal = {"clean": False, "hot": False, "cool": False, "sliced": False, "toggled": False}
     changes = [{}, {"hot": True, "clean": True}, {"cool": True, "clean": True}, {"cool": True}, {"toggled": True}]
