@@ -205,7 +205,42 @@ def field_less(records):
     del records[0]["trials"]
 
 
-EDITS = [reward, left_out, doubled, doubled_after_an_error, observation, beginning, inserted, removed, won, seed]
+def claim(records):
+    records[0]["claimed_success"] = not records[0]["claimed_success"]
+
+
+def error_without_its_end(records):
+    records[0]["error"] = "ModelError: busy"
+
+
+def traceback_without_an_error(records):
+    records[0]["traceback"] = "Traceback"
+
+
+def trace_of_another_task(records):
+    records[0]["trace"]["task"] = records[1]["task"]
+
+
+def depth_of_the_whole(records):
+    records[0]["trace"]["depth"] = -1
+
+
+def calls_beyond_the_budget(records):
+    records[0]["calls"]["executor"] += 10_000
+    records[0]["trace"]["calls"] += 10_000
+
+
+def reward_of_another_type(records):
+    records[0]["reward"] = int(records[0]["reward"])
+
+
+def end(records):
+    records[0]["stop_reason"] = "truncated"
+
+
+EDITS = [claim, error_without_its_end, traceback_without_an_error, trace_of_another_task, depth_of_the_whole]
+EDITS += [calls_beyond_the_budget, reward_of_another_type, end]
+EDITS += [reward, left_out, doubled, doubled_after_an_error, observation, beginning, inserted, removed, won, seed]
 EDITS += [another_task, unknown_task, group, optimum, excused, without_transcript, cheaper, fewer_calls, deeper]
 EDITS += [field_more, field_less]
 
@@ -236,6 +271,15 @@ def test_verify__says_file_line_task_step_and_both_values(copied):
     assert str(first).isprintable()
     assert str(second) == f"episodes.jsonl:4, {records[3]['task']}: reward: recorded 0.25, replayed 1.0"
     assert rest[0].where == "summary.json"
+
+
+def test_verify__says_what_was_recorded_after_the_end(copied):
+    folder = copied("expert")
+    records = read_lines(folder)
+    length = len(records[0]["transcript"])
+    records[0]["transcript"].append(["inventory", "Inventory: You are not carrying anything."])
+    write_lines(folder, records)
+    assert f": step {length}, action 'inventory': not played, since the episode is over there" in said(checked(folder))
 
 
 def test_verify__names_missing_and_doubled_episodes(copied):
@@ -550,7 +594,7 @@ def test_verify__finds_any_edit_of_one_field(played, tmp_path_factory, name, dat
     field = data.draw(st.sampled_from(list(record)), "field")
     path = data.draw(st.sampled_from([(field, *path) for path in leaves(record[field])]), "path")
     old = at(record, path)
-    same_type = {bool: st.booleans(), int: st.integers(-3, 50), float: st.floats(0, 2), str: st.text(max_size=9)}
+    same_type = {bool: st.just(old is False), int: st.integers(-3, 50), float: st.floats(0, 2), str: st.text(max_size=9)}
     new = data.draw(same_type.get(type(old), JSON_VALUES) | JSON_VALUES, "value")
     if json.dumps(new) == json.dumps(old):
         return
