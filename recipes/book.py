@@ -354,9 +354,10 @@ def _without_cycles(kept: list[Recipe], members: Mapping[Ingredient, tuple[str, 
     while stuck := _underivable(recipes, members):
         needs = {item: _needs(recipes[item], members, stuck) for item in sorted(stuck)}
         for ring in strong_components(needs):
+            takers = Counter(part for item in ring for part in needs[item] if part != item)
             # Sets that wait for another set may come apart by themselves.
-            if all(needs[item].issubset(ring) for item in ring):
-                got = max(ring, key=lambda item: sum(item in needs[other] for other in ring if other != item))
+            if takers.keys() <= set(ring):
+                got = max(ring, key=takers.__getitem__)
                 del recipes[got]
                 broken.append(f"{got}, of {listed(ring).replace(';', ',')}")
     if broken:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement, permutations, product
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -387,6 +389,17 @@ def test_load__gives_up_several_items_of_one_set_if_one_is_not_enough(tmp_path: 
     book, ring = ring_of(tmp_path, recipes)
     assert ring == "b, of a, b, c, d; c, of c, d"
     assert book.depths == {"minecraft:a": 1, "minecraft:d": 1}
+
+
+def test_load__breaks_a_ring_of_5000_at_once(tmp_path: Path) -> None:
+    recipes = (json.dumps({"id": f"r{n}"} | shapeless(f"a{n}", f"a{(n + 1) % 5000}")) + "\n" for n in range(5000))
+    (tmp_path / "recipes.jsonl").write_text("".join(recipes))
+    (tmp_path / "tags.jsonl").touch()
+    started = process_time()
+    with pytest.warns(UserWarning, match="minecraft:a0, of minecraft:a0, minecraft:a1, .*, and 4990 more$"):
+        book = RecipeBook.load(tmp_path)
+    assert max(book.depths.values()) == len(book.recipes) == 4999
+    assert process_time() - started < 8
 
 
 def test_load__gets_an_item_that_is_made_of_itself_only(tmp_path: Path) -> None:
