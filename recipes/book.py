@@ -8,15 +8,17 @@ a tag without members is a plain item. ``tags="item"`` takes the game's own item
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 from weakref import WeakValueDictionary
 
+from textcraft_gym.recipes.components import strong_components
 from textcraft_gym.recipes.depth import recipe_depths
-from textcraft_gym.recipes.pack import Pack, read_pack
+from textcraft_gym.recipes.pack import Pack, listed, read_pack
 from textcraft_gym.recipes.recipe import (
     DEFAULT_NAMESPACE,
     Ingredient,
@@ -32,6 +34,7 @@ Tags: TypeAlias = Literal["group", "item"]
 Recipes: TypeAlias = dict[str, tuple[Recipe, ...]]
 Offer: TypeAlias = tuple[tuple[str, int], ...]
 """Items and their counts, as a player names them for one craft."""
+NO_TABLE = "no recipe for a crafting table"
 
 
 class RecipeBook:
@@ -72,9 +75,11 @@ class RecipeBook:
     def load(cls, path: str | Path | None = None, *, tags: Tags = "group") -> RecipeBook:
         """Load a bundle, a data-pack folder, a zip or a game jar; by default the bundled recipes of Minecraft 1.16.5.
 
+        A recipe that cannot be read, such as one that takes a tag of another pack, is skipped, and one warning counts
+        and names all of them. Of items that can only be made of one another, one can be got, and a warning names them.
+
         Raises:
-            RecipeError: With the file and the reason, if a file is malformed, a tag is unknown, or items can only be
-                made from one another. There is no half-loaded book.
+            RecipeError: With the place and the reason, if no recipe for a crafting table can be read.
         """
         if tags not in get_args(Tags):
             raise ValueError(f"expected tags in {', '.join(get_args(Tags))}, got {tags!r}")
@@ -159,9 +164,9 @@ def _bundled(tags: Tags) -> RecipeBook:
 
 
 def _read(pack: Pack, tags: Tags) -> RecipeBook:
-    """Return the book of a pack, by these rules in order: the two shapes, duplicates, the block rule, tags, cycles."""
+    """Return the book of a pack, by these rules in order: the two shapes, duplicates, loops, blocks, tags, cycles."""
     written = _crafting_recipes(pack, tags)
-    packed = _without_unpacking(written, tags)
+    packed = _without_unpacking([recipe for recipe in written if not _takes_its_output(recipe)], tags)
     members = _members(written, packed, pack, tags)
     recipes = _without_cycles(packed, members, pack)
     items = {recipe.output for recipe in written}.union(*members.values())
@@ -169,15 +174,29 @@ def _read(pack: Pack, tags: Tags) -> RecipeBook:
 
 
 def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
-    """Return the crafting recipes in the order of their ids, without exact duplicates."""
+    """Return the crafting recipes in the order of their ids, without exact duplicates and those that cannot be read."""
     distinct: dict[tuple[object, ...], Recipe] = {}
+    skipped = [*pack.skipped]
+    items_of = _tag_reader(pack)
     for id, (file, data) in pack.recipes.items():
-        recipe = parse_recipe(id, file, data)
-        if recipe:
+        try:
+            recipe = parse_recipe(id, file, data)
+            if recipe is None:
+                continue
             recipe = _first_alternatives(recipe) if tags == "group" else recipe
+            # Groups need no tag files; but in a pack that has some, a recipe with a missing one is of no use.
+            for reference in _tags_of(recipe) if tags == "item" or pack.tags else ():
+                items_of(reference, file)
+        except RecipeError as error:
+            skipped.append(error)
+        else:
             distinct.setdefault((recipe.output, recipe.makes, recipe.slots), recipe)
     if not distinct:
-        raise RecipeError(pack.origin, "no recipe for a crafting table")
+        reason = f"no recipe for a crafting table can be read: {listed(skipped)}" if skipped else NO_TABLE
+        raise RecipeError(pack.origin, reason)
+    if skipped:
+        counted = "1 recipe or tag" if len(skipped) == 1 else f"{len(skipped)} recipes or tags"
+        warnings.warn(f"{pack.origin}: skipped {counted} that cannot be read: {listed(skipped)}", stacklevel=2)
     return list(distinct.values())
 
 
@@ -189,15 +208,42 @@ def _first_alternatives(recipe: Recipe) -> Recipe:
     return recipe._replace(slots=tuple(Slot(*amount) for amount in amounts.items()))
 
 
+def _tags_of(recipe: Recipe) -> list[str]:
+    return [reference for slot in recipe.slots for reference in slot.ingredient if reference.startswith("#")]
+
+
+def _takes_its_output(recipe: Recipe) -> bool:
+    """Return whether a recipe only multiplies an item, as the smithing templates of Minecraft 1.20 are copied."""
+    return any(slot.ingredient == (recipe.output,) for slot in recipe.slots)
+
+
 def _without_unpacking(recipes: list[Recipe], tags: Tags) -> list[Recipe]:
-    """Drop recipes that only take a block apart; with item tags, only where the block is made of the output."""
-    made_of = {(recipe.output, slot.ingredient) for recipe in recipes for slot in recipe.slots}
+    """Drop recipes that only take a block apart.
+
+    With item tags, only where the block is made of the output: directly, or through other blocks, as waxed copper is.
+    """
+    parts: dict[str, set[str]] = {}
+    for recipe in recipes:
+        parts.setdefault(recipe.output, set()).update(
+            slot.ingredient[0] for slot in recipe.slots if len(slot.ingredient) == 1
+        )
+
+    def is_made_of(block: str, item: str) -> bool:
+        blocks, pending = {block}, [block]
+        while pending:
+            taken = parts.get(pending.pop(), set())
+            if item in taken:
+                return True
+            new = {part for part in taken if part.endswith("_block")} - blocks
+            blocks |= new
+            pending += new
+        return False
 
     def unpacks(recipe: Recipe) -> bool:
         blocks = [name for name in recipe.slots[0].ingredient if name.endswith("_block")]
         if len(recipe.slots) > 1:
             return False
-        return bool(blocks) if tags == "group" else any((block, (recipe.output,)) in made_of for block in blocks)
+        return bool(blocks) if tags == "group" else any(is_made_of(block, recipe.output) for block in blocks)
 
     return [recipe for recipe in recipes if not unpacks(recipe)]
 
@@ -209,16 +255,14 @@ def _members(
     groups: dict[str, list[str]] = {}
     for recipe in kept:
         groups.setdefault(f"#{DEFAULT_NAMESPACE}{recipe.group}", []).append(recipe.output)
+    items_of = _tag_reader(pack)
 
-    def items(reference: str, file: str) -> list[str]:
+    def items(reference: str, file: str) -> Iterable[str]:
         if not reference.startswith("#"):
             return [reference]
         if tags == "group":
-            # This reading needs no tag files; but in a pack that has some, a missing one is an error.
-            if pack.tags:
-                tag_items(pack, reference, file)
             return sorted(set(groups.get(reference, ()))) or [reference[1:]]
-        return tag_items(pack, reference, file)
+        return items_of(reference, file)
 
     members: dict[Ingredient, tuple[str, ...]] = {}
     for recipe in written:
@@ -229,36 +273,72 @@ def _members(
     return members
 
 
-def tag_items(pack: Pack, tag: str, file: str, outer: tuple[str, ...] = ()) -> list[str]:
+def _tag_reader(pack: Pack) -> Callable[[str, str], list[str]]:
+    """Return ``tag_items`` of a pack, which reads each tag once; an error names the recipe's file and the tag's."""
+    known: dict[str, list[str] | RecipeError] = {}
+
+    def items_of(tag: str, file: str) -> list[str]:
+        if tag[1:] not in pack.tags:
+            raise RecipeError(file, f"unknown tag {tag}")
+        if tag not in known:
+            try:
+                known[tag] = tag_items(pack, tag, file)
+            except RecipeError as error:
+                known[tag] = error
+        found = known[tag]
+        if isinstance(found, RecipeError):
+            raise RecipeError(file, str(found))
+        return found
+
+    return items_of
+
+
+def tag_items(pack: Pack, tag: str, file: str) -> list[str]:
     """Return the items of a tag in the order of its file, including those of nested tags.
 
     Raises:
-        RecipeError: If the tag is unknown, empty, malformed or contains itself.
+        RecipeError: If the tag is unknown, without items, malformed or contains itself.
     """
-    if tag in outer:
-        raise RecipeError(file, f"the tag {tag} contains itself")
+    items: dict[str, None] = {}
+    # The tags that are open, outermost first, and the rest of each; one that was read before adds nothing.
+    opened = {tag: _references(pack, tag, file)}
+    seen = {tag}
+    while opened:
+        outer = next(reversed(opened))
+        reference = next(opened[outer], None)
+        if reference is None:
+            del opened[outer]
+        elif not reference.startswith("#"):
+            items[reference] = None
+        elif reference in opened:
+            raise RecipeError(pack.tags[outer[1:]].file, f"the tag {reference} contains itself")
+        elif reference not in seen:
+            seen.add(reference)
+            opened[reference] = _references(pack, reference, pack.tags[outer[1:]].file)
+    if not items:
+        raise RecipeError(pack.tags[tag[1:]].file, "a tag without items")
+    return list(items)
+
+
+def _references(pack: Pack, tag: str, file: str) -> Iterator[str]:
+    """Return the references of a tag, without the optional tags that the pack lacks."""
     if tag[1:] not in pack.tags:
         raise RecipeError(file, f"unknown tag {tag}")
     file, data = pack.tags[tag[1:]]
-    items: list[str] = []
+    references: list[str] = []
     for value in data["values"]:
         # Since Minecraft 1.16.2 an entry may also be {"id": ..., "required": ...}.
         optional = isinstance(value, dict) and value.get("required") is False
         reference = parse_reference(file, value.get("id") if isinstance(value, dict) else value)
-        if not reference.startswith("#"):
-            items.append(reference)
-        elif reference[1:] in pack.tags or not optional:
-            items += tag_items(pack, reference, file, (*outer, tag))
-    if not items:
-        raise RecipeError(file, "a tag without items")
-    return items
+        if not (optional and reference.startswith("#") and reference[1:] not in pack.tags):
+            references.append(reference)
+    return iter(references)
 
 
 def _without_cycles(kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]], pack: Pack) -> Recipes:
     """Drop the compressing recipe (many into few) of each pair of items that can only be made of each other.
 
-    Raises:
-        RecipeError: If items remain that no base item leads to.
+    Of a larger set, or a pair of another kind, the item that most others take loses its recipes.
     """
     made_of = {(recipe.output, slot.ingredient) for recipe in kept for slot in recipe.slots}
     stuck = _underivable(_by_output(kept), members)
@@ -270,11 +350,19 @@ def _without_cycles(kept: list[Recipe], members: Mapping[Ingredient, tuple[str, 
         return mutual and not others and count > recipe.makes
 
     recipes = _by_output(recipe for recipe in kept if not compresses(recipe))
-    stuck = _underivable(recipes, members)
-    if stuck:
-        cycle = _cycle(recipes, members, stuck)
-        file = pack.recipes[recipes[cycle[0]][0].id].file
-        raise RecipeError(file, f"these items can only be made of one another: {' <- '.join(cycle)}")
+    broken: list[str] = []
+    while stuck := _underivable(recipes, members):
+        needs = {item: _needs(recipes[item], members, stuck) for item in sorted(stuck)}
+        for ring in strong_components(needs):
+            takers = Counter(part for item in ring for part in needs[item] if part != item)
+            # Sets that wait for another set may come apart by themselves.
+            if takers.keys() <= set(ring):
+                got = max(ring, key=takers.__getitem__)
+                del recipes[got]
+                broken.append(f"{got}, of {listed(ring).replace(';', ',')}")
+    if broken:
+        rings = f"items can only be made of one another, so that one of them can be got: {listed(broken)}"
+        warnings.warn(f"{pack.origin}: {rings}", stacklevel=2)
     return recipes
 
 
@@ -282,13 +370,10 @@ def _underivable(recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]]
     return recipes.keys() - recipe_depths(recipes, members.__getitem__).keys()
 
 
-def _cycle(recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]], stuck: set[str]) -> list[str]:
-    """Follow the underivable ingredients, from the first underivable item until one comes back."""
-    path = [min(stuck)]
-    while path[-1] not in path[:-1]:
-        fillings = (members[slot.ingredient] for slot in recipes[path[-1]][0].slots)
-        path.append(next(items[0] for items in fillings if stuck.issuperset(items)))
-    return path[path.index(path[-1]) :]
+def _needs(recipes: Iterable[Recipe], members: Mapping[Ingredient, tuple[str, ...]], stuck: set[str]) -> set[str]:
+    """Return the items of the slots that only underivable items fill."""
+    fillings = (members[slot.ingredient] for recipe in recipes for slot in recipe.slots)
+    return {item for items in fillings if stuck.issuperset(items) for item in items}
 
 
 def _by_output(recipes: Iterable[Recipe]) -> Recipes:

@@ -30,11 +30,15 @@ def recipe_depths(
             any(item in depths or item not in recipes for item in members(slot.ingredient)) for slot in recipe.slots
         )
 
-    # Level by level, since items of a cycle would recurse without end.
-    level = 0
-    while True:
-        level += 1
-        reached = [item for item in recipes if item not in depths and any(map(known, recipes[item]))]
-        if not reached:
-            return depths
+    users: dict[str, dict[str, None]] = {}
+    for output, some in recipes.items():
+        for item in (item for recipe in some for slot in recipe.slots for item in members(slot.ingredient)):
+            users.setdefault(item, {})[output] = None
+    # Level by level, since items of a cycle would recurse without end. An item can only be reached just after another
+    # one that it takes.
+    level, candidates = 1, dict.fromkeys(recipes)
+    while reached := [item for item in candidates if item not in depths and any(map(known, recipes[item]))]:
         depths.update(dict.fromkeys(reached, level))
+        level += 1
+        candidates = dict.fromkeys(user for item in reached for user in users.get(item, ()))
+    return depths

@@ -3,28 +3,43 @@
 A data pack keeps ``data/<namespace>/recipes/<name>.json`` and ``data/<namespace>/tags/items/<name>.json`` (``recipe``
 and ``tags/item`` since Minecraft 1.21). A folder or an archive with plain ``recipes/`` and ``tags/`` is read too. The
 bundle is one folder with ``recipes.jsonl`` and ``tags.jsonl``: a line for each file of the pack, the same JSON with
-its ``id`` in front.
+its ``id`` in front. A file that cannot be read is skipped and noted in the pack. Nothing is unpacked to disk, and sizes
+are bounded, since a small archive can unpack to gigabytes.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 from textcraft_gym.recipes.recipe import RecipeError, parse_reference
 
 BUNDLED = Path(__file__).parent / "data"
 MAX_FILE_BYTES = 1 << 20
+MAX_PACK_BYTES = 1 << 26
+"""Size of all recipes and tags together."""
+MAX_INNER_JAR_BYTES = 1 << 27
+MAX_NESTING = 64
 
 _DATA_PACK = re.compile(
     r"(?P<above>(?:[^/]+/)*?)data/(?P<namespace>[^/]+)/(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
 )
 _PLAIN = re.compile(r"(?P<above>(?:[^/]+/)*?)(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json")
+# Since Minecraft 1.18 the jar of the server holds the game's own jar.
+_INNER_JAR = re.compile(r"META-INF/versions/[^/]+/server-[^/]+\.jar")
+_NO_RECIPES = "no recipes here: expected data/<namespace>/recipes/*.json or recipes/*.json"
+# Game packs use no other methods, and of these the output is bounded by what the archive states.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, OSError, ValueError)
+_LISTED = 10
 
 Kind = Literal["recipe", "tag"]
 
@@ -37,36 +52,38 @@ class PackFile(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """The recipes and item tags of one version of the game, by id, in the order of their ids."""
+    """The recipes and item tags of one version of the game, by id, in the order of their ids.
+
+    Attributes:
+        origin: The place that it was read from.
+        recipes: Every recipe, not only those for a crafting table.
+        tags: The item tags.
+        skipped: What could not be read, and why.
+    """
 
     origin: str
     recipes: dict[str, PackFile]
     tags: dict[str, PackFile]
+    skipped: tuple[RecipeError, ...] = ()
 
 
 def read_pack(path: str | Path | None = None) -> Pack:
     """Read every recipe and item tag at ``path``, by default the bundled ones of Minecraft 1.16.5.
 
     Raises:
-        RecipeError: If there is nothing to read, or a file is malformed.
+        RecipeError: If there is nothing that can be read, or all recipes and tags together are too large.
     """
     source = BUNDLED if path is None else Path(path)
     if (source / "recipes.jsonl").is_file():
-        return _assemble(source, _bundle_entries(source))
+        return _assemble(source, _lines(source))
     if source.is_dir():
-        names = [file.relative_to(source).as_posix() for file in source.rglob("*.json") if file.is_file()]
-        return _assemble(source, _file_entries(names, lambda name: (source / name).read_bytes(), source))
+        return _assemble(source, _pack_files(source, _folder_files(source)))
     if not source.is_file():
         raise RecipeError(str(source), "no such file or folder")
     if not zipfile.is_zipfile(source):
         raise RecipeError(str(source), "expected a folder, a zip or a game jar")
-    try:
-        with zipfile.ZipFile(source) as archive:
-            return _assemble(
-                source, _file_entries(archive.namelist(), lambda name: _unzip(archive, name, source), source)
-            )
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise RecipeError(str(source), f"a damaged or locked archive: {error}") from error
+    with source.open("rb") as file:
+        return _read_archive(source, file)
 
 
 def write_bundle(pack: Pack, folder: str | Path) -> None:
@@ -79,53 +96,131 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
         (target / name).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-Entry = tuple[Kind, str, PackFile]
+def listed(problems: Sequence[object]) -> str:
+    """Return the first few problems in words, and the number of the others."""
+    more = len(problems) - _LISTED
+    return "; ".join([*map(str, problems[:_LISTED]), *([f"and {more} more"] if more > 0 else [])])
 
 
-def _assemble(source: Path, entries: Iterable[Entry]) -> Pack:
-    found: dict[Kind, dict[str, PackFile]] = {"recipe": {}, "tag": {}}
-    for kind, id, entry in entries:
-        if id in found[kind]:
-            raise RecipeError(entry.file, f"the {kind} {id} stands already in {found[kind][id].file}")
-        if kind == "tag" and not isinstance(entry.data.get("values"), list):
-            raise RecipeError(entry.file, "a tag needs a list of values")
-        found[kind][id] = entry
-    if not found["recipe"]:
-        raise RecipeError(str(source), "no recipes here: expected data/<namespace>/recipes/*.json or recipes/*.json")
-    return Pack(str(source), dict(sorted(found["recipe"].items())), dict(sorted(found["tag"].items())))
+class _File(NamedTuple):
+    """A file of a folder or an archive, which is not read yet."""
+
+    name: str
+    size: int
+    read: Callable[[], bytes]
 
 
-def _bundle_entries(source: Path) -> Iterator[Entry]:
+class _Entry(NamedTuple):
+    """A file or line of a pack, which is not read yet; None stands for an id that the JSON contains."""
+
+    kind: Kind
+    file: str
+    id: str | None
+    size: int
+    read: Callable[[], bytes]
+
+
+def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack:
+    try:
+        archive = zipfile.ZipFile(file)
+    except _ZIP_ERRORS as error:
+        raise RecipeError(str(source), f"a damaged archive: {error}") from error
+    with archive:
+        files = [_File(info.filename, info.file_size, partial(_unzip, archive, info)) for info in archive.infolist()]
+        entries = list(_pack_files(source, files))
+        jars = [file for file in files if _INNER_JAR.fullmatch(file.name)]
+        if entries or inner or len(jars) != 1:
+            return _assemble(source, entries)
+        (jar,) = jars
+        if jar.size > MAX_INNER_JAR_BYTES:
+            raise RecipeError(str(source), f"{jar.name} is larger than {MAX_INNER_JAR_BYTES} bytes")
+        return _read_archive(source / jar.name, BytesIO(_read(f"{source}/{jar.name}", jar.read)), inner=True)
+
+
+def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    if info.compress_type not in _METHODS:
+        raise NotImplementedError("packed by another method than game packs are")
+    with archive.open(info) as member:
+        # Never more than the stated size, even if there is more: then the checksum is wrong.
+        return member.read(info.file_size)
+
+
+def _folder_files(folder: Path) -> list[_File]:
+    files = sorted(file for file in folder.rglob("*.json") if file.is_file())
+    return [_File(file.relative_to(folder).as_posix(), file.stat().st_size, file.read_bytes) for file in files]
+
+
+def _pack_files(source: Path, files: Iterable[_File]) -> Iterator[_Entry]:
+    """Yield the recipes and tags of the outermost pack, in the order of their names."""
+    files = sorted((file for file in files if file.name.endswith(".json")), key=lambda file: file.name)
+    # A game jar contains further packs, which are off by default.
+    layout = _DATA_PACK if any(_DATA_PACK.fullmatch(file.name) for file in files) else _PLAIN
+    matches = [(file, match) for file in files if (match := layout.fullmatch(file.name))]
+    outermost = min((match["above"].count("/") for _, match in matches), default=0)
+    for file, match in matches:
+        if match["above"].count("/") == outermost:
+            parts = match.groupdict()
+            id = f"{parts.get('namespace', 'minecraft')}:{parts['name']}"
+            kind: Kind = "recipe" if parts["recipe"] else "tag"
+            yield _Entry(kind, f"{source}/{file.name}", id, file.size, file.read)
+
+
+def _lines(source: Path) -> Iterator[_Entry]:
     kinds: tuple[tuple[Kind, str], ...] = (("recipe", "recipes.jsonl"), ("tag", "tags.jsonl"))
     for kind, name in kinds:
         file = source / name
         if not file.is_file():
             raise RecipeError(str(file), "no such file: a bundle has recipes.jsonl and tags.jsonl")
+        if file.stat().st_size > MAX_PACK_BYTES:
+            raise RecipeError(str(file), f"larger than {MAX_PACK_BYTES} bytes")
         for line_number, line in enumerate(file.read_bytes().splitlines(), 1):
-            label = f"{file}:{line_number}"
-            data = _parse_json(label, line)
-            yield kind, parse_reference(label, data.pop("id", None)), PackFile(label, data)
+            yield _Entry(kind, f"{file}:{line_number}", None, len(line), partial(bytes, line))
 
 
-def _file_entries(names: list[str], read: Callable[[str], bytes], source: Path) -> Iterator[Entry]:
-    """Yield the recipes and tags of the outermost pack."""
-    # A game jar contains further packs, which are off by default.
-    layout = _DATA_PACK if any(map(_DATA_PACK.fullmatch, names)) else _PLAIN
-    matches = [match for match in map(layout.fullmatch, sorted(names)) if match]
-    outermost = min((match["above"].count("/") for match in matches), default=0)
-    for match in matches:
-        if match["above"].count("/") == outermost:
-            parts = match.groupdict()
-            label = f"{source}/{match.string}"
-            id = parse_reference(label, f"{parts.get('namespace', 'minecraft')}:{parts['name']}")
-            yield "recipe" if parts["recipe"] else "tag", id, PackFile(label, _parse_json(label, read(match.string)))
+def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
+    found: dict[Kind, dict[str, PackFile]] = {"recipe": {}, "tag": {}}
+    skipped: list[RecipeError] = []
+    total = 0
+    for entry in entries:
+        try:
+            # The stated size is the most that is read, so that the sum is bounded before anything large is in memory.
+            if entry.size > MAX_FILE_BYTES:
+                raise RecipeError(entry.file, f"larger than {MAX_FILE_BYTES} bytes")
+            total += entry.size
+            if total > MAX_PACK_BYTES:
+                break
+            id, file = _parse(entry)
+            if id in found[entry.kind]:
+                raise RecipeError(entry.file, f"the {entry.kind} {id} stands already in {found[entry.kind][id].file}")
+            found[entry.kind][id] = file
+        except RecipeError as error:
+            skipped.append(error)
+    if total > MAX_PACK_BYTES:
+        raise RecipeError(str(source), f"its recipes and tags are larger than {MAX_PACK_BYTES} bytes together")
+    if not found["recipe"]:
+        reason = f"none of the recipes here can be read: {listed(skipped)}" if skipped else _NO_RECIPES
+        raise RecipeError(str(source), reason)
+    recipes, tags = (dict(sorted(found[kind].items())) for kind in ("recipe", "tag"))
+    return Pack(str(source), recipes, tags, tuple(skipped))
 
 
-def _unzip(archive: zipfile.ZipFile, name: str, source: Path) -> bytes:
-    # Checked before reading: a small archive can unpack to gigabytes.
-    if archive.getinfo(name).file_size > MAX_FILE_BYTES:
-        raise RecipeError(f"{source}/{name}", f"larger than {MAX_FILE_BYTES} bytes")
-    return archive.read(name)
+def _parse(entry: _Entry) -> tuple[str, PackFile]:
+    """Return the id and the content of an entry."""
+    # A name that is no id is refused before anything is read.
+    id = None if entry.id is None else parse_reference(entry.file, entry.id, tags=False)
+    data = _parse_json(entry.file, _read(entry.file, entry.read))
+    if id is None:
+        id = parse_reference(entry.file, data.pop("id", None), tags=False)
+    if entry.kind == "tag" and not isinstance(data.get("values"), list):
+        raise RecipeError(entry.file, "a tag needs a list of values")
+    return id, PackFile(entry.file, data)
+
+
+def _read(file: str, read: Callable[[], bytes]) -> bytes:
+    try:
+        return read()
+    except _ZIP_ERRORS as error:
+        raise RecipeError(file, f"damaged or locked: {error}") from error
 
 
 def _parse_json(file: str, raw: bytes) -> dict[str, Any]:
@@ -135,4 +230,13 @@ def _parse_json(file: str, raw: bytes) -> dict[str, Any]:
         raise RecipeError(file, f"not JSON: {error}") from error
     if not isinstance(data, dict):
         raise RecipeError(file, f"expected a JSON object, got {type(data).__name__}")
+    level: list[Any] = [data]
+    for _ in range(MAX_NESTING):
+        level = [part for value in level for part in _parts(value)]
+    if level:
+        raise RecipeError(file, f"nested more than {MAX_NESTING} deep")
     return data
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -1,7 +1,7 @@
 """One crafting recipe, read from the JSON of a Minecraft data pack.
 
 The two shapes that count are ``minecraft:crafting_shaped`` and ``minecraft:crafting_shapeless``, in the spelling of
-Minecraft 1.14 to 1.20 (``{"item": ...}``) and in the later one (``"minecraft:stick"``, ``"#minecraft:planks"``).
+Minecraft 1.14 to 1.21.1 (``{"item": ...}``) and in the later one (``"minecraft:stick"``, ``"#minecraft:planks"``).
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from textcraft_gym.errors import TextCraftGymError
 DEFAULT_NAMESPACE = "minecraft:"
 _REFERENCE = re.compile(r"(?P<tag>#?)(?P<namespace>[a-z0-9_.-]+:)?(?P<path>[a-z0-9_./-]+)")
 SHAPED, SHAPELESS = "minecraft:crafting_shaped", "minecraft:crafting_shapeless"
+SQUARES = 9
+"""The squares of a crafting table, each with one item."""
+MAX_MADE = 999
+"""Largest result count; one slot of the game holds at most 99 of an item."""
 
 Ingredient: TypeAlias = tuple[str, ...]
 """An ingredient: any one of these references fills it, each an item id or ``#`` and a tag id."""
@@ -77,7 +81,8 @@ def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
     amounts = _shaped(file, data) if shape == SHAPED else _shapeless(file, data)
     output, count = _result(file, data)
     slots = tuple(Slot(ingredient, amount) for ingredient, amount in amounts.items())
-    return Recipe(id, output, count, str(data.get("group") or ""), slots)
+    group = data.get("group")
+    return Recipe(id, output, count, group if isinstance(group, str) else "", slots)
 
 
 def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
@@ -86,9 +91,12 @@ def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
         raise RecipeError(file, "a shaped recipe needs a pattern, a list of rows")
     if not isinstance(key, dict):
         raise RecipeError(file, "a shaped recipe needs a key")
-    drawn = Counter("".join(pattern).replace(" ", ""))
+    squares = "".join(pattern).replace(" ", "")
+    if len(squares) > SQUARES or len(key) > SQUARES:
+        raise RecipeError(file, f"expected at most {SQUARES} items in the pattern and in the key")
+    drawn = Counter(squares)
     if drawn.keys() != key.keys():
-        odd = ", ".join(sorted(repr(symbol) for symbol in drawn.keys() ^ key.keys()))
+        odd = ", ".join(sorted(reprlib.repr(symbol) for symbol in drawn.keys() ^ key.keys()))
         raise RecipeError(file, f"pattern and key do not have the same symbols: {odd}" if odd else "an empty pattern")
     amounts: Counter[Ingredient] = Counter()
     for symbol, entry in key.items():
@@ -102,6 +110,8 @@ def _shapeless(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     entries = data.get("ingredients")
     if not isinstance(entries, list) or not entries:
         raise RecipeError(file, "a shapeless recipe needs a list of ingredients")
+    if len(entries) > SQUARES:
+        raise RecipeError(file, f"expected at most {SQUARES} ingredients, got {len(entries)}")
     return Counter(_ingredient(file, entry) for entry in entries)
 
 
@@ -127,6 +137,6 @@ def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
     if not isinstance(result, dict):
         raise RecipeError(file, "a recipe needs a result")
     item, count = result.get("item", result.get("id")), result.get("count", 1)
-    if type(count) is not int or count < 1:
-        raise RecipeError(file, f"expected a result count of 1 or more, got {reprlib.repr(count)}")
+    if type(count) is not int or not 1 <= count <= MAX_MADE:
+        raise RecipeError(file, f"expected a result count of 1 to {MAX_MADE}, got {reprlib.repr(count)}")
     return parse_reference(file, item, tags=False), count

@@ -17,6 +17,9 @@ from textcraft_gym.recipes.book import Offer, RecipeBook
 from textcraft_gym.recipes.layout import Layout, layout_of, node_of
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
+MAX_BOUNDS = 10_000
+"""Number of bounds computed after which a search stops with the best plan known; Minecraft 1.16.5 needs a tenth."""
+
 
 class Craft(NamedTuple):
     """One recipe applied once, with the items that fill its slots."""
@@ -40,8 +43,10 @@ class Plan(NamedTuple):
 def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = None) -> Plan:
     """Return a plan of the fewest actions that crafts one more of ``goal`` from the items already held.
 
-    The plan is proven shortest if the recipes form no cycle. If they do, deeper items are not made back into less deep
-    ones (see ``layout``); for the cycles of Minecraft 1.16.5 an exhaustive search finds nothing shorter.
+    The plan is proven shortest if the recipes form no cycle, and the search ends within ``MAX_BOUNDS``: in Minecraft
+    1.16.5 it always does, with the dyes of later versions now and then not. If the recipes form cycles, deeper items
+    are not made back into less deep ones (see ``layout``); for the cycles of Minecraft 1.16.5 an exhaustive search
+    finds nothing shorter.
 
     Raises:
         ValueError: If the goal cannot be crafted.
@@ -81,6 +86,7 @@ class _Search:
         self.layout = layout
         self.held = held
         self.best = float("inf")
+        self.bounds = 0
         self.decisions: _Decision | None = None
 
     def visit(self, start: int, need: _Need, cost: int, past: _Decision | None) -> None:
@@ -178,6 +184,9 @@ class _Search:
         Demand is passed down where there is one recipe and one item. For a choice, only the crafts that every sharing
         out needs are counted, and of choices with an item in common only the first.
         """
+        self.bounds += 1
+        if self.bounds > MAX_BOUNDS and self.decisions:
+            return MAX_BOUNDS
         total = 0
         relaxed = _Need(dict(need.items), {})
         units = {choice: sum(size * n for size, n in lots.items()) for choice, lots in need.lots.items()}

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement, permutations, product
 from pathlib import Path
+from time import process_time
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.recipes.packs import load, shapeless, write_json, write_pack
 from tests.recipes.play import play
 from textcraft_gym.recipes import Recipe, RecipeBook, RecipeError, Slot
 from textcraft_gym.recipes.book import Tags, name_of_ingredient
+from textcraft_gym.recipes.components import strong_components
 from textcraft_gym.recipes.pack import read_pack
 from textcraft_gym.recipes.recipe import parse_recipe
 from textcraft_gym.recipes.solver import shortest_plan
@@ -55,6 +60,18 @@ def test_group_book__has_the_published_sizes(group_book: RecipeBook) -> None:
 
 def test_item_book__has_550_craftable_items(item_book: RecipeBook) -> None:
     assert len(item_book.recipes) == 550
+
+
+@pytest.mark.parametrize(
+    ("tags", "fingerprint"),
+    [
+        ("group", "9df81c2a4a1cd39c0e2e95fd0155b8b8166767f768ec7323670a786dcc7ad71a"),
+        ("item", "07f16af1ab41d7ced4cf3ec1a0a8acd94aa3681e10843ebc36fe75ac4cea781b"),
+    ],
+)
+def test_book__never_changes(tags: Tags, fingerprint: str) -> None:
+    """Rules for other versions must not touch the recipes that everybody's results are of."""
+    assert RecipeBook.load(tags=tags).fingerprint == fingerprint
 
 
 @pytest.mark.parametrize(
@@ -173,6 +190,26 @@ def test_load__drops_exact_duplicates(tmp_path: Path) -> None:
     assert [recipe.id for recipe in book.recipes["minecraft:a"]] == ["minecraft:a1", "minecraft:a3"]
 
 
+@pytest.mark.parametrize("reading", ["group", "item"])
+def test_load__drops_what_takes_a_block_apart_that_is_made_of_the_output_through_blocks(
+    reading: Tags, tmp_path: Path
+) -> None:
+    """The copper of Minecraft 1.17; but a block that is made of other things can be taken apart with item tags."""
+    recipes = [
+        shapeless("copper_block", *["copper_ingot"] * 9),
+        shapeless("waxed_copper_block", "copper_block", "honeycomb"),
+        shapeless("copper_ingot", "copper_block", makes=9),
+        shapeless("copper_ingot", "waxed_copper_block", makes=9),
+        shapeless("grain", "straw_block"),
+        shapeless("straw_block", "straw_bale"),
+        shapeless("straw_bale", "grain_block"),
+        shapeless("grain_block", "seed"),
+    ]
+    book = load(tmp_path, recipes, reading=reading)
+    assert "minecraft:copper_ingot" in book.base_items
+    assert ("minecraft:grain" in book.recipes) is (reading == "item")
+
+
 @pytest.mark.parametrize(("reading", "craftable"), [("group", {"b_block"}), ("item", {"b_block", "c", "d"})])
 def test_load__drops_recipes_that_take_a_block_apart(reading: Tags, craftable: set[str], tmp_path: Path) -> None:
     recipes = [
@@ -217,8 +254,8 @@ def test_load__needs_no_tags_to_read_groups(tmp_path: Path) -> None:
     book = load(tmp_path / "group", recipes, reading="group")
     assert book.members[("#minecraft:wool",)] == ("minecraft:red_wool",)
     assert book.members[("#minecraft:logs",)] == ("minecraft:logs",)
-    with pytest.raises(RecipeError, match=r"/bed_0\.json: unknown tag #minecraft:wool$"):
-        load(tmp_path / "item", recipes, reading="item")
+    with pytest.warns(UserWarning, match=r"skipped 1 recipe .*/bed_0\.json: unknown tag #minecraft:wool$"):
+        assert load(tmp_path / "item", recipes, reading="item").recipes.keys() == {"minecraft:red_wool"}
 
 
 def test_load__fills_tags_in_the_order_of_their_files(tmp_path: Path) -> None:
@@ -234,10 +271,10 @@ def test_load__fills_tags_in_the_order_of_their_files(tmp_path: Path) -> None:
 
 
 BAD_TAGS: dict[str, tuple[Mapping[str, Sequence[object]], str, str]] = {
-    "unknown": ({"other": ["b"]}, "recipes/a_0", "unknown tag #minecraft:t"),
+    "unknown": ({"other": ["b"]}, "", "unknown tag #minecraft:t"),
     "unknown inside": ({"t": ["#gone"]}, "tags/items/t", "unknown tag #minecraft:gone"),
     "empty": ({"t": []}, "tags/items/t", "a tag without items"),
-    "empty inside": ({"t": ["b", "#u"], "u": []}, "tags/items/u", "a tag without items"),
+    "empty inside": ({"t": ["#u"], "u": []}, "tags/items/t", "a tag without items"),
     "in itself": ({"t": ["b", "#t"]}, "tags/items/t", "the tag #minecraft:t contains itself"),
     "in each other": ({"t": ["#u"], "u": ["b", "#t"]}, "tags/items/u", "the tag #minecraft:t contains itself"),
     "in each other below": (
@@ -254,47 +291,139 @@ BAD_TAGS: dict[str, tuple[Mapping[str, Sequence[object]], str, str]] = {
 
 @pytest.mark.parametrize(("tags", "file", "reason"), BAD_TAGS.values(), ids=BAD_TAGS)
 @pytest.mark.parametrize("reading", ["group", "item"])
-def test_load__names_the_file_of_a_bad_tag(
+def test_load__skips_and_names_a_recipe_with_a_bad_tag(
     reading: Tags, tags: Mapping[str, Sequence[object]], file: str, reason: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(RecipeError) as raised:
-        load(tmp_path, [shapeless("a", "#t")], tags, reading)
-    assert str(raised.value).startswith(f"{tmp_path}/data/minecraft/{file}.json: {reason}")
+    with pytest.warns(UserWarning, match="skipped") as warned:
+        book = load(tmp_path, [shapeless("a", "#t"), shapeless("c", "b")], tags, reading)
+    assert book.names.keys() == {"minecraft:b", "minecraft:c"}
+    (message,) = [str(warning.message) for warning in warned]
+    space = f"{tmp_path}/data/minecraft"
+    culprit = f"{space}/{file}.json: " if file else ""
+    assert message.startswith(
+        f"{tmp_path}: skipped 1 recipe or tag that cannot be read: {space}/recipes/a_0.json: {culprit}{reason}"
+    )
 
 
 @pytest.mark.parametrize("data", [{}, {"values": None}, {"values": {"b": 1}}, {"values": "b"}])
-def test_load__refuses_a_tag_without_a_list(data: object, tmp_path: Path) -> None:
+def test_load__skips_a_tag_without_a_list_and_what_takes_it(data: object, tmp_path: Path) -> None:
     write_json(tmp_path / "data/minecraft/tags/items/t.json", data)
-    with pytest.raises(RecipeError, match=r"/tags/items/t\.json: a tag needs a list of values$"):
-        load(tmp_path, [shapeless("a", "#t")])
+    with pytest.warns(UserWarning, match="skipped 2 .*a tag needs a list of values; .*unknown tag #minecraft:t$"):
+        book = load(tmp_path, [shapeless("a", "#t"), shapeless("c", "b")])
+    assert book.recipes.keys() == {"minecraft:c"}
+
+
+def test_load__reads_tags_that_nobody_takes_only_if_they_are_whole(tmp_path: Path) -> None:
+    """A bad tag without a recipe harms nobody, so that there is no warning."""
+    tags = {"t": ["#gone"], "u": ["b", "#empty"], "empty": []}
+    assert load(tmp_path, [shapeless("a", "#u")], tags).members[("#minecraft:u",)] == ("minecraft:b",)
+
+
+def test_load__reads_tags_in_tags_once(tmp_path: Path) -> None:
+    """Tags that double 60 times, and tags in tags 2000 deep."""
+    tags = {f"t{n}": [f"#t{n + 1}", f"#t{n + 1}"] for n in range(60)} | {"t60": ["b", "c"]}
+    tags |= {f"u{n}": [f"#u{n + 1}"] for n in range(2000)} | {"u2000": ["d"]}
+    book = load(tmp_path, [shapeless("a", "#t0", "#u0")], tags)
+    assert list(book.members.values()) == [("minecraft:b", "minecraft:c"), ("minecraft:d",)]
+
+
+def test_load__names_ten_and_counts_the_rest(tmp_path: Path) -> None:
+    recipes = [shapeless("c", "b"), *(shapeless(f"a{n:02}", f"#mod:t{n}") for n in range(25))]
+    with pytest.warns(
+        UserWarning, match="skipped 25 recipes or tags .*/a09_10.json: unknown tag #mod:t9; and 15 more$"
+    ):
+        load(tmp_path, recipes)
+
+
+def test_load__refuses_a_pack_of_which_nothing_can_be_read(tmp_path: Path) -> None:
+    recipes = [shapeless("a", "#gone"), shapeless("b", {"type": "mod:difference"})]  # type: ignore[arg-type]
+    with pytest.raises(
+        RecipeError, match=r"no recipe for a crafting table can be read: .*#minecraft:gone; .*'mod:diff"
+    ):
+        load(tmp_path, recipes)
 
 
 # Cycles.
 
 
-def test_load__names_two_items_that_need_each_other(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError) as raised:
-        load(tmp_path, [shapeless("a", "b", "d"), shapeless("b", "a", "d"), shapeless("c", "a")])
-    assert str(raised.value) == (
-        f"{tmp_path}/data/minecraft/recipes/a_0.json: these items can only be made of one another: "
-        "minecraft:a <- minecraft:b <- minecraft:a"
-    )
+RINGS = "items can only be made of one another, so that one of them can be got: "
 
 
-def test_load__names_three_items_that_need_one_another(tmp_path: Path) -> None:
-    # The first item that cannot be made, `a`, is not in the cycle, but hangs on it.
-    recipes = [shapeless("a", "x", "p"), shapeless("p", "#q"), shapeless("q", "r", "x"), shapeless("r", ["p", "a"])]
-    with pytest.raises(RecipeError) as raised:
-        load(tmp_path, recipes, {"q": ["q"]})
-    cycle = re.fullmatch(r"(.*): these items can only be made of one another: (.*)", str(raised.value))
-    assert cycle
-    assert cycle[1] == f"{tmp_path}/data/minecraft/recipes/p_1.json"
-    assert cycle[2].replace("minecraft:", "") == "p <- q <- r <- p"
+def ring_of(folder: Path, recipes: Sequence[dict[str, object]], **arguments: Any) -> tuple[RecipeBook, str]:
+    """Return the book, and what its one warning says of rings, without namespaces."""
+    with pytest.warns(UserWarning, match=RINGS) as warned:
+        book = load(folder, recipes, **arguments)
+    (message,) = [str(warning.message) for warning in warned]
+    assert message.startswith(f"{folder}: {RINGS}")
+    return book, message.split(RINGS)[1].replace("minecraft:", "")
 
 
-def test_load__refuses_an_item_made_of_itself_only(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match=": minecraft:a <- minecraft:a"):
-        load(tmp_path, [shapeless("a", "a", "b", makes=2)])
+def test_load__gives_up_one_of_two_items_that_need_each_other(tmp_path: Path) -> None:
+    book, ring = ring_of(tmp_path, [shapeless("a", "b", "d"), shapeless("b", "a", "d"), shapeless("c", "a")])
+    assert ring == "a, of a, b"
+    assert book.base_items == ("minecraft:a", "minecraft:d")
+    assert book.depths == {"minecraft:b": 1, "minecraft:c": 1}
+
+
+def test_load__gives_up_the_item_that_most_others_take(tmp_path: Path) -> None:
+    """`q` is taken by two of the ring; `h` hangs on the ring, and what hangs on it does not count."""
+    recipes = [
+        *(shapeless("p", "#q"), shapeless("q", "r", "x"), shapeless("r", "p", "q"), shapeless("h", "r")),
+        *(shapeless(f"h{n}", "r") for n in range(4)),
+    ]
+    book, ring = ring_of(tmp_path, recipes, tags={"q": ["q"]})
+    assert ring == "q, of p, q, r"
+    assert book.base_items == ("minecraft:q", "minecraft:x")
+
+
+def test_load__gives_up_no_more_than_it_must(tmp_path: Path) -> None:
+    """`c` and `d` need each other only as long as neither `a` nor `b` can be made."""
+    recipes = [shapeless("a", "b", "x"), shapeless("b", "a", "x"), shapeless("c", "d"), shapeless("d", "c")]
+    book, ring = ring_of(tmp_path, [*recipes, shapeless("d", "a")])
+    assert ring == "a, of a, b"
+    assert book.recipes.keys() == {"minecraft:b", "minecraft:c", "minecraft:d"}
+
+
+def test_load__gives_up_several_items_of_one_set_if_one_is_not_enough(tmp_path: Path) -> None:
+    recipes = [shapeless("a", "b", "c"), shapeless("b", "a", "c"), shapeless("c", "b", "d"), shapeless("d", "c", "b")]
+    book, ring = ring_of(tmp_path, recipes)
+    assert ring == "b, of a, b, c, d; c, of c, d"
+    assert book.depths == {"minecraft:a": 1, "minecraft:d": 1}
+
+
+def test_load__breaks_a_ring_of_5000_at_once(tmp_path: Path) -> None:
+    recipes = (json.dumps({"id": f"r{n}"} | shapeless(f"a{n}", f"a{(n + 1) % 5000}")) + "\n" for n in range(5000))
+    (tmp_path / "recipes.jsonl").write_text("".join(recipes))
+    (tmp_path / "tags.jsonl").touch()
+    started = process_time()
+    with pytest.warns(UserWarning, match="minecraft:a0, of minecraft:a0, minecraft:a1, .*, and 4990 more$"):
+        book = RecipeBook.load(tmp_path)
+    assert max(book.depths.values()) == len(book.recipes) == 4999
+    assert process_time() - started < 8
+
+
+def test_load__gets_an_item_that_is_made_of_itself_only(tmp_path: Path) -> None:
+    """As the smithing templates of Minecraft 1.20 are. Here nothing needs a warning."""
+    recipes = [shapeless("a", "a", "b", makes=2), shapeless("c", "c", "b"), shapeless("c", "d")]
+    for reading in ("group", "item"):
+        book = load(tmp_path, recipes, reading=reading)
+        assert [recipe.id for some in book.recipes.values() for recipe in some] == ["minecraft:c_2"]
+        assert book.base_items == ("minecraft:a", "minecraft:b", "minecraft:d")
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=3)))
+def test_strong_components__are_what_reachability_says(edges: dict[str, set[str]]) -> None:
+    edges = {node: edges.get(node, set()) for node in "abcdefgh"}
+    reached = {node: {node} | targets for node, targets in edges.items()}
+    for middle, start in product(edges, edges):
+        if middle in reached[start]:
+            reached[start] |= reached[middle]
+    expected = {
+        tuple(sorted(other for other in edges if node in reached[other] and other in reached[node])) for node in edges
+    }
+    found = strong_components(edges)
+    assert {tuple(component) for component in found} == expected
+    assert sum(map(len, found)) == len(edges)
 
 
 def test_load__drops_the_compressing_recipe_of_two_that_make_each_other(tmp_path: Path) -> None:
@@ -309,16 +438,10 @@ def test_load__keeps_a_compressing_recipe_where_there_is_another_way(tmp_path: P
     assert len(load(tmp_path, recipes).recipes["minecraft:ingot"]) == 2
 
 
-def test_load__gives_the_same_cycle_in_any_order_of_recipes(tmp_path: Path) -> None:
-    recipes = {"z": shapeless("a", "b", "d"), "y": shapeless("b", "c", "d"), "x": shapeless("c", "a", "d")}
-    reasons = set()
-    for place, names in enumerate((sorted(recipes), sorted(recipes, reverse=True))):
-        with pytest.raises(RecipeError) as raised:
-            RecipeBook.load(write_pack(tmp_path / str(place), {str(i): recipes[name] for i, name in enumerate(names)}))
-        reasons.add(str(raised.value).split(": ", 1)[1])
-    assert reasons == {
-        "these items can only be made of one another: minecraft:a <- minecraft:b <- minecraft:c <- minecraft:a"
-    }
+def test_load__gives_up_the_same_item_in_any_order_of_recipes(tmp_path: Path) -> None:
+    recipes = [shapeless("b", "c", "d"), shapeless("c", "a", "d"), shapeless("a", "b", "d")]
+    rings = {ring_of(tmp_path / str(n), list(order))[1] for n, order in enumerate(permutations(recipes))}
+    assert rings == {"a, of a, b, c"}
 
 
 # Matching.

@@ -124,6 +124,9 @@ MALFORMED = {
     "no ingredients": (without(SHAPELESS, "ingredients"), "list of ingredients"),
     "empty ingredients": (SHAPELESS | {"ingredients": []}, "list of ingredients"),
     "ingredients is an object": (SHAPELESS | {"ingredients": {"item": "stick"}}, "list of ingredients"),
+    "more than a crafting table holds": (SHAPED | {"pattern": ["####", "////", "##"]}, "at most 9 items"),
+    "key of ten": (SHAPED | {"key": dict.fromkeys("0123456789", "stick")}, "at most 9 items"),
+    "ten ingredients": (SHAPELESS | {"ingredients": ["stick"] * 10}, "at most 9 ingredients, got 10"),
     "no result": (without(SHAPELESS, "result"), "needs a result"),
     "result is a list": (SHAPELESS | {"result": ["thing"]}, "needs a result"),
     "result without item": (SHAPELESS | {"result": {"count": 1}}, "expected an id"),
@@ -138,9 +141,13 @@ def test_parse_recipe__names_the_file_and_the_reason(data: dict[str, object], re
         parse(data)
 
 
-@pytest.mark.parametrize("count", [0, -1, True, "2", 1.5, 2.0, None, [1]])
+def test_parse_recipe__forgets_a_group_that_is_no_text() -> None:
+    assert [parse(SHAPELESS | {"group": group}) for group in (None, 1, ["x"], {"a": {}})] == [parse(SHAPELESS)] * 4
+
+
+@pytest.mark.parametrize("count", [0, -1, 1000, 10**4000, True, "2", 1.5, 2.0, None, [1]])
 def test_parse_recipe__refuses_a_bad_count(count: object) -> None:
-    with pytest.raises(RecipeError, match=rf"^{FILE}: expected a result count of 1 or more, got "):
+    with pytest.raises(RecipeError, match=rf"^{FILE}: expected a result count of 1 to 999, got "):
         parse(SHAPELESS | {"result": {"item": "thing", "count": count}})
 
 

@@ -58,14 +58,15 @@ class TextCraftEnv(TextEnv):
         distractors: Maximum number of listed commands that the goal does not need, and of those drawn per ingredient.
         admissible: List the admissible commands in info.
         expert: Add a shortest plan from the current state to info (``recipes.solver`` says when it is proven shortest).
-        recipes: A data-pack folder, zip or game jar to play with instead of Minecraft 1.16.5.
+        recipes: A data-pack folder, zip or game jar of any version since 1.14, to play with instead of Minecraft
+            1.16.5; what cannot be read is skipped with a warning.
         tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
         UnknownName: For a split or task that does not exist; the message lists those that do.
         ValueError: For a split without tasks, or a number of distractors below 0.
-        RecipeError: For recipes that cannot be read.
+        RecipeError: For a pack of which no recipe can be read.
 
     **Ids**: ``TextCraft-v0`` (``tags="group"``), ``TextCraftTags-v0`` (``tags="item"``).
 
