@@ -547,6 +547,15 @@ def test_verify__refuses_a_line_that_is_no_record(copied, line):
         checked(folder)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs devices that are files")
+@pytest.mark.parametrize("named", [{"env_args": {"recipes": "/dev/null"}}, {"split": "/dev/null:train"}])
+def test_verify__opens_no_device_that_the_run_names(copied, named):
+    folder = copied("random")
+    (folder / "config.json").write_text(json.dumps({**read_config(folder), **named}))
+    with pytest.raises(RunError, match=r"the run names '/dev/null.*', which is no file"):
+        checked(folder)
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
@@ -594,7 +603,12 @@ def test_verify__finds_any_edit_of_one_field(played, tmp_path_factory, name, dat
     field = data.draw(st.sampled_from(list(record)), "field")
     path = data.draw(st.sampled_from([(field, *path) for path in leaves(record[field])]), "path")
     old = at(record, path)
-    same_type = {bool: st.just(old is False), int: st.integers(-3, 50), float: st.floats(0, 2), str: st.text(max_size=9)}
+    same_type = {
+        bool: st.just(old is False),
+        int: st.integers(-3, 50),
+        float: st.floats(0, 2),
+        str: st.text(max_size=9),
+    }
     new = data.draw(same_type.get(type(old), JSON_VALUES) | JSON_VALUES, "value")
     if json.dumps(new) == json.dumps(old):
         return
