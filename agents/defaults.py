@@ -1,7 +1,8 @@
 """The default settings of each agent in each game, in one table.
 
 Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
-``docs/budgets.md`` has them beside the paper's and its code's. Options of an agent's constructor override them.
+Those of planners of goals are the DEPS paper's (Wang et al. 2023). ``docs/budgets.md`` has them beside the papers' and
+their code's. Options of an agent's constructor override them.
 """
 
 from __future__ import annotations
@@ -71,17 +72,13 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("react", "default"): Settings(turns=60, patience=8, max_tokens=150),
     ("react", "webshop"): Settings(turns=45, patience=3, max_tokens=100),
     # Planners of goals, whose plans a controller pursues.
-    ("chain_of_thought", "alfworld"): Settings(planner_tokens=400),
-    ("chain_of_thought", "default"): Settings(planner_tokens=800),
-    ("code_as_policies", "alfworld"): Settings(planner_tokens=400),
-    ("code_as_policies", "default"): Settings(planner_tokens=800),
-    ("deps", "alfworld"): Settings(planner_tokens=400),
-    ("deps", "default"): Settings(planner_tokens=800),
+    ("chain_of_thought", "default"): Settings(planner_tokens=1024),
+    ("code_as_policies", "default"): Settings(planner_tokens=1024),
+    ("dep", "default"): Settings(planner_tokens=1024),
+    ("deps", "default"): Settings(planner_tokens=1024),
     ("inner_monologue", "default"): Settings(planner_tokens=100),  # it writes one goal at a time
-    ("progprompt", "alfworld"): Settings(planner_tokens=400),
-    ("progprompt", "default"): Settings(planner_tokens=800),
-    ("zero_shot", "alfworld"): Settings(planner_tokens=400),
-    ("zero_shot", "default"): Settings(planner_tokens=800),
+    ("progprompt", "default"): Settings(planner_tokens=1024),
+    ("zero_shot", "default"): Settings(planner_tokens=1024),
 }
 """A game without a row for an agent uses the agent's row ``default``."""
 

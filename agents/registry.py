@@ -22,6 +22,7 @@ AGENTS: Mapping[str, str] = {
     "adapt": "textcraft_gym.agents.adapt.adapt:ADaPTAgent",
     "chain_of_thought": "textcraft_gym.agents.deps.zero_shot:ChainOfThoughtAgent",
     "code_as_policies": "textcraft_gym.agents.deps.code_as_policies:CodeAsPoliciesAgent",
+    "dep": "textcraft_gym.agents.deps.deps:DEPAgent",
     "deps": "textcraft_gym.agents.deps.deps:DEPSAgent",
     "expert": "textcraft_gym.agents.baselines.expert:ExpertAgent",
     "explorer": "textcraft_gym.agents.baselines.explorer:ExplorerAgent",

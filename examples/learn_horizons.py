@@ -2,7 +2,8 @@
 
 DEPS with the simulated model as planner and goals in random order plays generated tasks of several goals. For each goal
 that it reaches, its subgoal and the ticks that it took are logged; the horizon, a softmax regression over classes of
-time, is fitted to that log and written. It takes less than a minute.
+time, is fitted to that log. There is one for each way in which the game tells distances: exactly, roughly, or not at
+all. It takes a minute or two.
 
     python examples/learn_horizons.py --out agents/deps/horizons/minetechtree.json
 
@@ -17,7 +18,7 @@ import math
 import random
 import re
 import statistics
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +40,7 @@ EPISODES, TESTS = 600, 100
 FIRST_SEED = 1_000_000
 """Seeds from this one on are for learning, smaller ones for evaluation."""
 SPAN = 99
+SIGHTS = ("exact", "rough", "names")
 
 STEPS, RATE, MOMENTUM, DECAY = 1500, 1.0, 0.9, 1e-5
 """Gradient descent: number of steps, first learning rate, momentum and weight decay."""
@@ -81,11 +83,11 @@ def several_goals(rng: random.Random) -> str:
     return "+".join(rng.sample(ids, rng.randint(2, 4)))
 
 
-def play(seeds: Iterable[int]) -> list[Leg]:
-    """Play an episode for each seed, and return the log."""
+def play(seeds: Iterable[int], around: str = "exact") -> list[Leg]:
+    """Play an episode for each seed in a world that tells distances in one way, and return the log."""
     jobs = [(several_goals(random.Random(seed)), seed) for seed in seeds]
     agent = Logged()
-    env = gym.make(ENV, max_episode_steps=-1)
+    env = gym.make(ENV, around=around, max_episode_steps=-1)
     for _ in run_episodes([env], agent, jobs, model=SimulatedModel(SPAN)):
         pass
     return agent.log
@@ -121,11 +123,14 @@ def time_class(ticks: int) -> int:
     return min(CLASSES - 1, int(CLASSES * math.log(max(ticks, 1)) / math.log(LONGEST)))
 
 
-def as_json(horizon: Horizon) -> str:
-    """Return a horizon as JSON, one line for each feature."""
+def as_json(horizons: Mapping[str, Horizon]) -> str:
+    """Return horizons as JSON, one line for each feature."""
+    return "{\n" + ",\n".join(f"{json.dumps(sight)}: {_as_json(each)}" for sight, each in horizons.items()) + "\n}\n"
+
+
+def _as_json(horizon: Horizon) -> str:
     rows = zip(horizon.features, horizon.weights.tolist(), strict=True)
-    lines = (f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows)
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows) + "\n}"
 
 
 def median_error(horizon: Horizon, legs: Iterable[Leg]) -> float:
@@ -135,17 +140,19 @@ def median_error(horizon: Horizon, legs: Iterable[Leg]) -> float:
 
 
 def main() -> None:
-    """Log, fit, write, and print the error on held-out seeds."""
+    """Log, fit, write, and print the errors on held-out seeds."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--out", type=Path, default=Path("horizons.json"))
     out = arguments.parse_args().out
-    log = play(range(FIRST_SEED, FIRST_SEED + EPISODES))
-    horizon = fit(log)
-    out.write_text(as_json(horizon), encoding="utf-8", newline="\n")
-    tests = play(range(FIRST_SEED + EPISODES, FIRST_SEED + EPISODES + TESTS))
-    print(f"{len(log)} goals of {EPISODES} episodes, {len(horizon.features)} features")
-    error = median_error(horizon, tests)
-    print(f"off by {100 * error:.1f}% in the median, on {len(tests)} goals of {TESTS} other episodes")
+    horizons: dict[str, Horizon] = {}
+    for around in SIGHTS:
+        log = play(range(FIRST_SEED, FIRST_SEED + EPISODES), around)
+        horizons[around] = fit(log)
+        tests = play(range(FIRST_SEED + EPISODES, FIRST_SEED + EPISODES + TESTS), around)
+        print(f"{around}: {len(log)} goals of {EPISODES} episodes, {len(horizons[around].features)} features")
+        error = median_error(horizons[around], tests)
+        print(f"off by {100 * error:.1f}% in the median, on {len(tests)} goals of {TESTS} other episodes")
+    out.write_text(as_json(horizons), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

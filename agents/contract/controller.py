@@ -20,13 +20,17 @@ class Scene(NamedTuple):
         held: The inventory, as counts.
         inventory_text: The game's text of the inventory.
         view_text: The game's text of the surroundings.
-        distances: Steps to each source in view, the nearest first; empty if the game does not tell them.
+        distances: Steps to each source in view, the nearest first; None where the game does not tell them.
+        sight: How the game tells distances: ``exact``, ``rough`` or ``names``.
+        place: Name of the surroundings; empty for none.
     """
 
     held: dict[str, int]
     inventory_text: str
     view_text: str = ""
-    distances: dict[str, int] = {}
+    distances: dict[str, int | None] = {}
+    sight: str = "exact"
+    place: str = ""
 
 
 class Subgoal(NamedTuple):
@@ -36,9 +40,10 @@ class Subgoal(NamedTuple):
         verb: The kind of action: ``mine``, ``craft``.
         item: The item to get or make.
         amount: Missing number of the item.
-        steps: Distance to its source in steps; 0 if there is no walk.
+        steps: Distance to its source in steps, as the game tells it; 0 if there is no walk or it is not told.
         source: Source of the item in the world; empty for an item that is made.
         tool: The tool or station that is used; empty for none.
+        place: Name of the surroundings in which it begins; empty for none.
     """
 
     verb: str
@@ -47,6 +52,7 @@ class Subgoal(NamedTuple):
     steps: int = 0
     source: str = ""
     tool: str = ""
+    place: str = ""
 
 
 class Controller(Protocol):
@@ -54,9 +60,12 @@ class Controller(Protocol):
 
     Attributes:
         env_args: The ``gym.make`` arguments that it requires.
+        feedback: What the planner is told of a failed goal by default: ``terse``, which goal it is, or ``reason``, what
+            ``pursue`` returned as well.
     """
 
     env_args: ClassVar[Mapping[str, Any]]
+    feedback: ClassVar[str]
 
     def goals(self, plan: str) -> list[Goal]:
         """Parse the goals of a plan that a model wrote."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, has
-from textcraft_gym.agents.deps.goal_planner import GoalPlanner
+from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.deps.program import Interpreter, ProgramError, parse_program
 from textcraft_gym.agents.prompts import Prompts
 
@@ -22,6 +22,7 @@ class CodeAsPoliciesAgent(GoalPlanner):
     Args:
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``code_as_policies``.
+        temperature: Sampling temperature of the program, 0 to 2.
         planner_tokens: Maximum number of tokens of the program; None for the default of ``agents.defaults``.
     """
 
@@ -29,9 +30,14 @@ class CodeAsPoliciesAgent(GoalPlanner):
     prompt_name: ClassVar[str] = "code_as_policies"
 
     def __init__(
-        self, profile: GameProfile = DEFAULT, prompts: Prompts | None = None, *, planner_tokens: int | None = None
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        temperature: float = TEMPERATURE,
+        planner_tokens: int | None = None,
     ) -> None:
-        super().__init__(profile, prompts, planner_tokens=planner_tokens)
+        super().__init__(profile, prompts, temperature=temperature, planner_tokens=planner_tokens)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode; a program with an error fails at that point."""

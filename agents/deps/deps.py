@@ -14,9 +14,11 @@ from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Message, Play, Request
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.deps.goal_planner import TEMPERATURE
 from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
 from textcraft_gym.agents.prompts import Prompts
 
+ROUNDS = 12
 EXPLANATION_TOKENS = 200
 WHY = "Why did it fail? Explain in a sentence or two."
 
@@ -28,7 +30,11 @@ class DEPSAgent(Replanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``deps``.
         rounds: Maximum number of re-plans; None for unlimited.
-        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``.
+        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``; None for ``learned``
+            where a horizon was learned for the game, else ``fixed``.
+        feedback: What the description says of a failed goal: ``terse``, which one it is, so that the explanation is the
+            model's, or ``reason``, why as well; None for the default of the game's controller.
+        temperature: Sampling temperature of plans and explanations, 0 to 2.
         planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
 
     Raises:
@@ -43,11 +49,21 @@ class DEPSAgent(Replanner):
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        rounds: int | None = 8,
-        selector: str = "fixed",
+        rounds: int | None = ROUNDS,
+        selector: str | None = None,
+        feedback: str | None = None,
+        temperature: float = TEMPERATURE,
         planner_tokens: int | None = None,
     ) -> None:
-        super().__init__(profile, prompts, rounds=rounds, selector=selector, planner_tokens=planner_tokens)
+        super().__init__(
+            profile,
+            prompts,
+            rounds=rounds,
+            selector=selector,
+            feedback=feedback,
+            temperature=temperature,
+            planner_tokens=planner_tokens,
+        )
 
     def replan(
         self, play: Play, dialogue: list[Message], task: str, progress: Progress
@@ -57,3 +73,33 @@ class DEPSAgent(Replanner):
         dialogue.append(Message("user", f"{description}\n{WHY}"))
         yield from self.say(play, dialogue, task, "explainer", EXPLANATION_TOKENS)
         dialogue.append(Message("user", REPLAN.format(task=task)))
+
+
+class DEPAgent(DEPSAgent):
+    """DEPS without its selector, the ablation that the paper calls DEP: goals are pursued in the plan's order.
+
+    Args:
+        profile, prompts, rounds, feedback, temperature, planner_tokens: As in ``DEPSAgent``.
+    """
+
+    name: ClassVar[str] = "dep"
+
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        rounds: int | None = ROUNDS,
+        feedback: str | None = None,
+        temperature: float = TEMPERATURE,
+        planner_tokens: int | None = None,
+    ) -> None:
+        super().__init__(
+            profile,
+            prompts,
+            rounds=rounds,
+            selector="fixed",
+            feedback=feedback,
+            temperature=temperature,
+            planner_tokens=planner_tokens,
+        )

@@ -10,9 +10,13 @@ from textcraft_gym.agents.contract.controller import Scene
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, is_reached
 from textcraft_gym.agents.defaults import settings_for
-from textcraft_gym.agents.deps.selector import candidates, choose, make_selector
+from textcraft_gym.agents.deps.selector import candidates, choose, default_selector, make_selector
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import UnknownName
 
+TEMPERATURE = 0.7
+"""Sampling temperature of the paper's planners."""
+FEEDBACKS = ("terse", "reason")
 MAX_DIALOGUE = 40_000
 """Maximum number of characters of a dialogue after the task; the oldest turns of a longer one are dropped."""
 
@@ -23,7 +27,11 @@ class GoalPlanner:
     Args:
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``prompt_name``.
-        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``.
+        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``; None for the
+            default of the game.
+        feedback: What the planner is told of a failed goal: ``terse``, which one it is, or ``reason``, why as well;
+            None for the default of the game's controller.
+        temperature: Sampling temperature of the plans, 0 to 2.
         planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
 
     Attributes:
@@ -42,7 +50,9 @@ class GoalPlanner:
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        selector: str = "fixed",
+        selector: str | None = "fixed",
+        feedback: str | None = None,
+        temperature: float = TEMPERATURE,
         planner_tokens: int | None = None,
     ) -> None:
         if profile.controller is None:
@@ -53,7 +63,15 @@ class GoalPlanner:
         self.max_steps = profile.max_steps
         self.prompt = prompts.of(self.prompt_name, profile.name)
         self.controller = profile.controller(prompts)
-        self.selector = make_selector(selector, self.controller, profile.name)
+        self.selector = make_selector(
+            selector or default_selector(self.controller, profile.name), self.controller, profile.name
+        )
+        self.feedback = feedback or self.controller.feedback
+        if self.feedback not in FEEDBACKS:
+            raise UnknownName("feedback", feedback, FEEDBACKS)
+        if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
+            raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
+        self.temperature = temperature
         self.env_args = {**self.controller.env_args, **self.selector.env_args}
 
     def begin(self, play: Play) -> Generator[Request, Any, tuple[str, list[Message]]]:
@@ -68,8 +86,13 @@ class GoalPlanner:
     ) -> Generator[Request, Any, str]:
         """Return the model's next answer in the dialogue, and append it."""
         with play.sub(task, role, 1):
-            limit = max_tokens or self.settings.planner_tokens
-            completion = yield from play.ask(_bounded(dialogue), role=role, max_tokens=limit)
+            completion = yield from play.ask(
+                _bounded(dialogue),
+                role=role,
+                max_tokens=max_tokens or self.settings.planner_tokens,
+                temperature=self.temperature,
+                sample=len(dialogue) // 2,  # a different one for each answer
+            )
             play.note(completion.text)
         dialogue.append(Message("assistant", completion.text))
         return completion.text

@@ -53,26 +53,35 @@ def features(subgoal: Subgoal) -> dict[str, float]:
     """Return the features of a subgoal, by name.
 
     A duration is walking plus work, and its class the logarithm of the sum: hence the logarithms of both, their
-    squares, and the work weighted by the proximity of the source. The names are those of the fitted weights.
+    squares, and the work weighted by the proximity of the source. Where the walk begins tells something of its length
+    that a rough distance, or none, does not. The names are those of the fitted weights.
     """
     walk, work = math.log1p(subgoal.steps), math.log1p(subgoal.amount)
     kind = subgoal.source or subgoal.verb
     values = {"always": 1.0, "way": walk, "way squared": walk * walk / 5, "work squared": work * work / 3}
     values |= {"work without a way": work * math.exp(-subgoal.steps / 20), kind: 1.0, f"work of {kind}": work}
+    if subgoal.source and subgoal.place:
+        values[f"{kind} from the {subgoal.place}"] = 1.0
     if subgoal.tool and subgoal.source:
         values |= {f"{kind} with {subgoal.tool}": 1.0, f"work of {kind} with {subgoal.tool}": work}
     return values
 
 
+def has_horizons(game: str) -> bool:
+    """Return whether the package has horizons for a game."""
+    return (HORIZONS / f"{game}.json").is_file()
+
+
 @cache
-def learned_horizon(game: str) -> Horizon:
-    """Return the horizon that the package has for a game.
+def learned_horizons(game: str) -> Mapping[str, Horizon]:
+    """Return the horizons that the package has for a game, one for each way in which it tells distances.
 
     Raises:
         ValueError: If there is none.
     """
-    file = HORIZONS / f"{game}.json"
-    if not file.is_file():
+    if not has_horizons(game):
         raise ValueError(f"no horizon was learned for the game {game}")
-    rows: Mapping[str, list[float]] = json.loads(file.read_text(encoding="utf-8"))
-    return Horizon(tuple(rows), np.array(list(rows.values())))
+    fitted: Mapping[str, Mapping[str, list[float]]] = json.loads(
+        (HORIZONS / f"{game}.json").read_text(encoding="utf-8")
+    )
+    return {sight: Horizon(tuple(rows), np.array(list(rows.values()))) for sight, rows in fitted.items()}

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textcraft_gym.agents.contract.agent import Message, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.deps.goal_planner import GoalPlanner
+from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
 
@@ -21,14 +21,25 @@ class InnerMonologueAgent(GoalPlanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``inner_monologue``.
         goals: Maximum number of goals.
+        feedback: What it is told of a failed goal: ``terse``, that it failed, or ``reason``, why; None for the
+            default of the game's controller.
+        temperature: Sampling temperature of the goals, 0 to 2.
     """
 
     name: ClassVar[str] = "inner_monologue"
     prompt_name: ClassVar[str] = "inner_monologue"
 
-    def __init__(self, profile: GameProfile = DEFAULT, prompts: Prompts | None = None, *, goals: int = 30) -> None:
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        goals: int = 30,
+        feedback: str | None = None,
+        temperature: float = TEMPERATURE,
+    ) -> None:
         at_least("goals", goals, 1)
-        super().__init__(profile, prompts)
+        super().__init__(profile, prompts, feedback=feedback, temperature=temperature)
         self.goals = goals
 
     def episode(self, play: Play) -> Routine:
@@ -40,11 +51,12 @@ class InnerMonologueAgent(GoalPlanner):
                 return True
             goal = next(iter(self.controller.goals(answer)), None)
             scene = yield from self.controller.look(play)
-            reason: str | None = "I found no step in that."
+            success = "I found no step in that."
             if goal:
                 _, alternative = self.select(play, {1: goal}, scene, 0.0)  # with a single goal the draw has no effect
                 reason = yield from self.pursue(play, alternative, scene)
+                success = "yes" if reason is None else reason if self.feedback == "reason" else "no"
             scene = yield from self.controller.look(play)
-            feedback = [f"Success: {reason or 'yes'}", scene.view_text, scene.inventory_text, "Next goal:"]
+            feedback = [f"Success: {success}", scene.view_text, scene.inventory_text, "Next goal:"]
             dialogue.append(Message("user", "\n".join(filter(None, feedback))))
         return False

@@ -11,7 +11,7 @@ from typing import Any
 from textcraft_gym.agents.contract.agent import Message, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal
-from textcraft_gym.agents.deps.goal_planner import GoalPlanner
+from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
 
@@ -42,7 +42,7 @@ class Replanner(GoalPlanner, ABC):
     """Writes whole plans and replans after a failure; a subclass words the request in ``replan``.
 
     Args:
-        profile, prompts, selector, planner_tokens: As in ``GoalPlanner``.
+        profile, prompts, selector, feedback, temperature, planner_tokens: As in ``GoalPlanner``.
         rounds: Maximum number of re-plans; None for unlimited.
 
     Raises:
@@ -55,10 +55,19 @@ class Replanner(GoalPlanner, ABC):
         prompts: Prompts | None = None,
         *,
         rounds: int | None,
-        selector: str = "fixed",
+        selector: str | None = "fixed",
+        feedback: str | None = None,
+        temperature: float = TEMPERATURE,
         planner_tokens: int | None = None,
     ) -> None:
-        super().__init__(profile, prompts, selector=selector, planner_tokens=planner_tokens)
+        super().__init__(
+            profile,
+            prompts,
+            selector=selector,
+            feedback=feedback,
+            temperature=temperature,
+            planner_tokens=planner_tokens,
+        )
         if rounds is not None:
             at_least("rounds", rounds, 0)
         self.rounds = rounds
@@ -108,6 +117,7 @@ class Replanner(GoalPlanner, ABC):
             sentences.append("I found no step in that.")
         if progress.failed:
             step, reason = progress.failed
-            sentences.append(f'I failed on step {step} "{progress.goals[step].line}": {reason}')
+            why = f": {reason}" if self.feedback == "reason" else "."
+            sentences.append(f'I failed on step {step} "{progress.goals[step].line}"{why}')
         scene = yield from self.controller.look(play)
         return f"{' '.join(sentences)}\n{scene.inventory_text}"

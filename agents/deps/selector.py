@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from textcraft_gym.agents.contract.controller import Controller, Scene, SubgoalController
 from textcraft_gym.agents.contract.goals import KINDS, Goal, has, is_reached
-from textcraft_gym.agents.deps.horizon import learned_horizon
+from textcraft_gym.agents.deps.horizon import has_horizons, learned_horizons
 
 TAU = 10.0
 """Temperature of the softmax, in ticks."""
@@ -53,6 +53,20 @@ class RandomSelector:
         return [0.0] * len(goals)
 
 
+class NearestSelector:
+    """Picks the goal whose source is nearest by the printed distances; what is made at once is nearest of all."""
+
+    env_args: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, controller: SubgoalController) -> None:
+        self.controller = controller
+
+    def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
+        """Return 0 for the nearest goals and infinity for the others."""
+        steps = [self.controller.subgoal(goal, scene).steps for goal in goals]
+        return [0.0 if each == min(steps) else math.inf for each in steps]
+
+
 class LearnedSelector:
     """Estimates horizons from the text alone, by a regression fitted to another player's trajectories.
 
@@ -64,29 +78,20 @@ class LearnedSelector:
 
     def __init__(self, controller: SubgoalController, game: str) -> None:
         self.controller = controller
-        self.horizon = learned_horizon(game)
+        self.fitted = learned_horizons(game)
 
     def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
         """Return the expected ticks of each goal's subgoal."""
-        return [self.horizon.expected(self.controller.subgoal(goal, scene)) for goal in goals]
+        horizon = self.fitted[scene.sight]
+        return [horizon.expected(self.controller.subgoal(goal, scene)) for goal in goals]
 
 
-class OracleSelector:
-    """Reads the true costs from ``info["costs"]``; an item without a cost is made at once."""
-
-    env_args: ClassVar[Mapping[str, Any]] = {"costs": True}
-
-    def __init__(self, controller: SubgoalController) -> None:
-        self.controller = controller
-
-    def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
-        """Return the ticks of each goal's subgoal: the walk, and the work on each missing item."""
-        subgoals = [self.controller.subgoal(goal, scene) for goal in goals]
-        costs = [info["costs"].get(subgoal.item, (0, 0)) for subgoal in subgoals]
-        return [walk + each * subgoal.amount for subgoal, (walk, each) in zip(subgoals, costs, strict=True)]
+SELECTORS = ("fixed", "random", "nearest", "learned")
 
 
-SELECTORS = ("fixed", "random", "learned", "oracle")
+def default_selector(controller: Controller, game: str) -> str:
+    """Return DEPS's own selector where one was learned for a game, else ``fixed``."""
+    return "learned" if isinstance(controller, SubgoalController) and has_horizons(game) else "fixed"
 
 
 def make_selector(name: str, controller: Controller, game: str) -> Selector:
@@ -103,7 +108,7 @@ def make_selector(name: str, controller: Controller, game: str) -> Selector:
         raise ValueError(f"expected selector to be one of {', '.join(SELECTORS)}, got {name!r}")
     if not isinstance(controller, SubgoalController):
         raise ValueError(f"nothing takes time in the game {game}: the selector is fixed or random there")
-    return LearnedSelector(controller, game) if name == "learned" else OracleSelector(controller)
+    return LearnedSelector(controller, game) if name == "learned" else NearestSelector(controller)
 
 
 def candidates(pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]) -> dict[int, Sequence[Goal]]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Message, Play, Request
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.deps.goal_planner import TEMPERATURE
 from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
 from textcraft_gym.agents.prompts import Prompts
 
@@ -21,6 +22,9 @@ class ZeroShotAgent(Replanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt, which is that of ``deps``.
         rounds: Maximum number of re-plans; None for unlimited.
+        feedback: What it is told of a failed goal: ``terse``, which one it is, or ``reason``, why as well; None for the
+            default of the game's controller.
+        temperature: Sampling temperature of the plans, 0 to 2.
         planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
     """
 
@@ -33,9 +37,18 @@ class ZeroShotAgent(Replanner):
         prompts: Prompts | None = None,
         *,
         rounds: int | None = 0,
+        feedback: str | None = None,
+        temperature: float = TEMPERATURE,
         planner_tokens: int | None = None,
     ) -> None:
-        super().__init__(profile, prompts, rounds=rounds, planner_tokens=planner_tokens)
+        super().__init__(
+            profile,
+            prompts,
+            rounds=rounds,
+            feedback=feedback,
+            temperature=temperature,
+            planner_tokens=planner_tokens,
+        )
 
     def replan(
         self, play: Play, dialogue: list[Message], task: str, progress: Progress

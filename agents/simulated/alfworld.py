@@ -41,6 +41,9 @@ _PLANNED = re.compile(r"^#(\d+) (.+)$")
 _SUCCEEDED = re.compile(r"I succeeded on step ([0-9, ]+)\.")
 _NOT_THERE = re.compile(r'I failed on step \d+ "(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)"')
 _NUMBERED = re.compile(r"[a-z]+ \d+")
+_ANSWERED = re.compile(r"^#1 (.+)\n+Success: (\w+)", re.MULTILINE)
+_SOUGHT_AT = re.compile(r"(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)")
+_INVENTORY = re.compile(r"^You are (?:not carrying anything|carrying: a (\w+) \d+)\.", re.MULTILINE)
 _PICK = re.compile(r"pick an? (\w+) at (\w+ \d+)")
 _DO = re.compile(r"(clean|heat|cool|put) the (\w+) (with|in) (\w+ \d+)")
 _LIGHT = re.compile(r"look at the \w+ under the (\w+) at (\w+ \d+)")
@@ -70,6 +73,8 @@ def answer(prompt: str, reading: Reading) -> str:
             return WRONG if reading.draws.errs("misjudge", "diagnosis") else MISSING
         case Cue.NUMBERED_STEPS | Cue.MENDED_PLAN:
             return mind.steps(information)
+        case Cue.NEXT_GOAL:
+            return mind.next_step(information)
         case _:
             return mind.plan(in_full=question.in_full)
 
@@ -215,9 +220,22 @@ class Mind:
                 failed, explained = failed if line == MISSING else set(), True
         if explained or not self.draws.errs("misjudge", "diagnosis"):
             tried |= failed
-        held = re.findall(r"Inventory: \[(\w+) \d+\]", dialogue)[-1:] == [self.task.thing]
-        steps = self._left(done, tried, held and not dialogue.rstrip().endswith("Inventory: nothing"))
+        steps = self._left(done, tried, _holds(dialogue, self.task.thing))
         return "\n".join(f"#{step_number} {step}" for step_number, step in enumerate(steps, 1))
+
+    def next_step(self, dialogue: str) -> str:
+        """Return the first step that is left to do; ``done`` if none is."""
+        if complaint := too_much([self.about()], self.span):
+            return complaint
+        done: list[str] = []
+        tried: set[tuple[str, str]] = set()
+        for step, success in _ANSWERED.findall(dialogue):
+            if success == "yes":
+                done.append(step)
+            elif sought := _SOUGHT_AT.match(step):
+                tried.add((sought[1] or sought[2], sought[3]))
+        steps = self._left(done, tried, _holds(dialogue, self.task.thing))
+        return f"#1 {steps[0]}" if steps else "done"
 
     def _left(self, done: list[str], tried: set[tuple[str, str]], held: bool) -> list[str]:
         """Return the steps that are left to do."""
@@ -303,6 +321,11 @@ class Mind:
         plain = stage.removesuffix(_among(task))
         named = [place for name, group in groups.items() for place in _chunks(name, group, apart=len(groups) == 1)]
         return [f"{plain}{_among(task._replace(places=(place,)))}" for place in named] or [stage]
+
+
+def _holds(dialogue: str, thing: str) -> bool:
+    """Return whether the last inventory of a dialogue names a thing."""
+    return _INVENTORY.findall(dialogue)[-1:] == [thing]
 
 
 def _among(task: HouseholdTask) -> str:

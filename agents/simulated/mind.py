@@ -18,7 +18,7 @@ from textcraft_gym.agents.simulated.span import in_mind, too_much
 
 _OPENED = re.compile(rf"^{THOUGHT} for ([0-9]{{1,9}}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
-_FAILED = re.compile(r"^.*I failed on step [0-9]+ \"(.+?)\": ", re.MULTILINE)
+_FAILED = re.compile(r"^.*I failed on step [0-9]+ \"(.+?)\"(?:: |\.$)", re.MULTILINE)
 _LACKED = re.compile(r"^I did not have (.+)\.$", re.MULTILINE)
 
 
@@ -230,6 +230,8 @@ class Mind(ABC):
         if self.blamed and wrongly:
             return list(self.blamed)
         suspect = self._suspect() if self.blamed is None else self.failed
+        if suspect == self.failed and not self._lacked(suspect):  # it was missed: the plan goes on
+            return []
         return [suspect] if suspect else []
 
     def _suspect(self) -> Want | None:

@@ -94,9 +94,9 @@ class TestDEPSInATechTree(InATechTree):
     name = "deps"
 
 
-class TestDEPSWithAnOracleInATechTree(InATechTree):
+class TestDEPSThatGoesToTheNearest(InATechTree):
     def make_agent(self):
-        return DEPSAgent(MINETECHTREE, selector="oracle")
+        return DEPSAgent(MINETECHTREE, selector="nearest")
 
 
 class TestCodeAsPoliciesInATechTree(InATechTree):
@@ -122,6 +122,10 @@ class TestTryAgain(Named):
 
 class TestDEPS(Named):
     name = "deps"
+
+
+class TestDEP(Named):
+    name = "dep"
 
 
 class TestZeroShot(Named):

@@ -90,6 +90,11 @@ EPISODES = {
         DEPSAgent(ALFWORLD, rounds=0),
         {"planner": ["#1 pick a plate at countertop 1"], "controller": ["5", "0"], "executor": []},
     ),
+    "alfworld_inner_monologue": (
+        PLATE,
+        InnerMonologueAgent(ALFWORLD, goals=2),
+        {"planner": ["#1 pick a plate at countertop 1", "done"], "controller": ["5", "0"], "executor": []},
+    ),
     "alfworld_adapt": (
         PLATE,
         ADaPTAgent(ALFWORLD, d_max=2),
@@ -163,8 +168,9 @@ def test_agent__sends_exactly_these_prompts(name: str):
 PLANNED = {
     "chain_of_thought": ["minetechtree", "textcraft"],
     "code_as_policies": ["minetechtree", "textcraft"],
+    "dep": ["alfworld", "minetechtree", "textcraft"],
     "deps": ["alfworld", "minetechtree", "textcraft"],
-    "inner_monologue": ["minetechtree", "textcraft"],
+    "inner_monologue": ["alfworld", "minetechtree", "textcraft"],
     "progprompt": ["minetechtree", "textcraft"],
     "zero_shot": ["alfworld", "minetechtree", "textcraft"],
 }

@@ -11,7 +11,7 @@ import pytest
 from learn_horizons import FIRST_SEED, Leg, as_json, fit, median_error, play
 
 from textcraft_gym.agents.contract.controller import Subgoal
-from textcraft_gym.agents.deps.horizon import learned_horizon
+from textcraft_gym.agents.deps.horizon import learned_horizons
 
 FEW = range(FIRST_SEED, FIRST_SEED + 40)
 OTHERS = range(FIRST_SEED - 40, FIRST_SEED)
@@ -33,7 +33,7 @@ def test_play__logs_what_goals_took():
 
 def test_fit__is_near_the_truth_with_few_episodes_and_nearer_with_many():
     few, others = fit(play(FEW)), play(OTHERS)
-    assert median_error(learned_horizon("minetechtree"), others) < median_error(few, others) < 0.3
+    assert median_error(learned_horizons("minetechtree")["exact"], others) < median_error(few, others) < 0.3
 
 
 def made_up_log(seeds: range) -> list[Leg]:
@@ -60,11 +60,13 @@ def test_fit__takes_one_leg_or_more():
 
 def test_as_json__is_loaded_as_it_was(tmp_path, monkeypatch):
     horizon = fit(made_up_log(range(50)))
-    (tmp_path / "made_up.json").write_text(as_json(horizon))
+    (tmp_path / "made_up.json").write_text(as_json({"exact": horizon, "names": horizon}))
     monkeypatch.setattr("textcraft_gym.agents.deps.horizon.HORIZONS", tmp_path)
-    loaded = learned_horizon.__wrapped__("made_up")
-    assert loaded.features == horizon.features
-    assert (loaded.weights == horizon.weights).all()
+    loaded = learned_horizons.__wrapped__("made_up")
+    assert list(loaded) == ["exact", "names"]
+    for each in loaded.values():
+        assert each.features == horizon.features
+        assert (each.weights == horizon.weights).all()
 
 
 def test_script__writes_what_it_learned(tmp_path, monkeypatch, capsys):
@@ -73,8 +75,10 @@ def test_script__writes_what_it_learned(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["learn_horizons.py", "--out", str(tmp_path / "few.json")])
     learn_horizons.main()
     assert "goals of 20 episodes" in capsys.readouterr().out
-    shipped = learned_horizon("minetechtree")
+    shipped = learned_horizons("minetechtree")
     monkeypatch.setattr("textcraft_gym.agents.deps.horizon.HORIZONS", tmp_path)
-    written = learned_horizon.__wrapped__("few")
-    assert set(written.features) <= set(shipped.features)
-    assert np.isfinite(written.weights).all()
+    written = learned_horizons.__wrapped__("few")
+    assert list(written) == list(shipped) == ["exact", "rough", "names"]
+    for sight, horizon in written.items():
+        assert set(horizon.features) <= set(shipped[sight].features)
+        assert np.isfinite(horizon.weights).all()

@@ -26,6 +26,8 @@ class CommandChooser:
     """
 
     env_args: ClassVar[Mapping[str, Any]] = {"admissible": True}
+    # What happened is what was seen at the place, which nothing else tells the planner; the game gives no reasons.
+    feedback: ClassVar[str] = "reason"
 
     def __init__(self, prompts: Prompts) -> None:
         self.prompt = prompts.of("controller", "alfworld", needs=("commands",))
@@ -36,9 +38,10 @@ class CommandChooser:
         return [Goal("do", {}, line=line) for line in lines[:MAX_GOALS]]
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
-        """Look at the inventory."""
+        """Look at the inventory; the view is what was seen last."""
+        seen = (step.observation for action, step in reversed(play.history) if action != "inventory")
         inventory = (yield from play.act("inventory")).observation
-        return Scene(dict.fromkeys(re.findall(r"a (\w+ \d+)", inventory), 1), inventory)
+        return Scene(dict.fromkeys(re.findall(r"a (\w+ \d+)", inventory), 1), inventory, next(seen, ""))
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
         """Return the goal alone: the model that picks the commands finds the alternatives."""

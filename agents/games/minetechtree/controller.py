@@ -12,12 +12,15 @@ from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
 from textcraft_gym.agents.games.crafting import Recipe
 from textcraft_gym.agents.games.minetechtree.knowledge import (
     ALIASES,
+    FAR,
     FUELS,
     command,
     members,
     read_around,
     read_held,
     read_near,
+    read_place,
+    read_sight,
     scaled,
     source,
     ways,
@@ -26,8 +29,8 @@ from textcraft_gym.agents.prompts import Prompts
 
 DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
 """Prefixes of the answers to actions that succeeded."""
-FAR = 10**6
-"""Distance of a source that is not in view."""
+BROKE = " broke."
+"""Ending of the answer to an action that wore out its tool, perhaps before it was done."""
 TRIES = 8
 """Maximum number of commands for one item; planks take one for each wood."""
 
@@ -36,6 +39,7 @@ class TechTreeController:
     """Mines, hunts, crafts, smelts and equips: a skill for each item that a player knows, judged by the inventory."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
+    feedback: ClassVar[str] = "terse"
 
     def __init__(self, prompts: Prompts) -> None:
         """Needs no prompt: it asks no model."""
@@ -49,7 +53,7 @@ class TechTreeController:
         around = (yield from play.act("look")).observation
         inventory = (yield from play.act("inventory")).observation
         held = dict.fromkeys(read_near(around), 1) | read_held(inventory)
-        return Scene(held, inventory, around, read_around(around))
+        return Scene(held, inventory, around, read_around(around), read_sight(around), read_place(around))
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
         """Return the goals of a line, one for any log as one for each wood in view, the nearest first."""
@@ -64,8 +68,8 @@ class TechTreeController:
         recipe = self._skill(known, goal, scene)
         item = recipe.makes.item
         missing = max(0, count - has(scene.held, known))
-        steps = scene.distances.get(source(item), 0)
-        return Subgoal(recipe.verb, item, missing, steps, source(item), goal.tool or recipe.tool)
+        steps = scene.distances.get(source(item)) or 0
+        return Subgoal(recipe.verb, item, missing, steps, source(item), goal.tool or recipe.tool, scene.place)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Get, make or equip all that a goal asks for."""
@@ -93,7 +97,7 @@ class TechTreeController:
             answer = (yield from play.act(command(recipe, scene.held, goal.uses))).observation
             if not answer.startswith(DONE):
                 return answer
-            if recipe.makes.amount >= missing:
+            if recipe.makes.amount >= missing and BROKE not in answer:
                 return None
             scene = yield from self.look(play)
         return f"It took too long to get {count} {name}."
@@ -110,7 +114,9 @@ class TechTreeController:
         if name == "planks":
             return max(recipes, key=lambda recipe: scene.held.get(recipe.parts[0].item, 0))
         chosen = [recipe for recipe in recipes if recipe.makes.item == goal.choice]
-        return min(chosen or recipes, key=lambda recipe: scene.distances.get(source(recipe.makes.item), FAR))
+        # Sources in view come in the order of their distances; others cannot be reached.
+        rank = {name: index for index, name in enumerate(scene.distances)}
+        return min(chosen or recipes, key=lambda recipe: rank.get(source(recipe.makes.item), FAR))
 
     def _next(self, name: str, missing: int, goal: Goal, scene: Scene) -> Recipe:
         """Return the next recipe towards ``missing`` items, which for planks uses the logs of one wood."""

@@ -18,6 +18,9 @@ WOODS = ("oak", "birch", "spruce", "jungle", "acacia", "dark oak")
 FUELS = {"planks": 15, "coal": 80, "log": 15, "stick": 5}
 """Tenths of an item that one piece of each fuel smelts; the fuel to prefer comes first."""
 
+FAR = 10**6
+"""Distance of a source of which none is told, in steps."""
+
 TABLE, FURNACE = "crafting table", "furnace"
 WORN = ("helmet", "chestplate", "leggings", "boots", "shield")
 
@@ -122,7 +125,9 @@ craft 1 {0} fence gate using 4 stick, 2 {0} planks with crafting table
 """
 
 
-_AROUND = re.compile(r"([a-z ]+?) ([0-9]{1,6}) steps away")
+_SEEN = re.compile(r"^(?:You see|Under the ground): (.+)\.$", re.MULTILINE)
+_AWAY = re.compile(r"(.+?)(?: (?:about )?([0-9]{1,6}) steps away)?")
+_PLACE = re.compile(r"^You are in the ([a-z ]+)\.$", re.MULTILINE)
 _NEAR = re.compile(r"^Near: (.+)\.$", re.MULTILINE)
 _HELD = re.compile(r"([0-9]{1,9}) ([^,(\n]+?)( \(equipped\))?(?=,|$)", re.MULTILINE)
 
@@ -167,10 +172,23 @@ def read_held(text: str) -> dict[str, int]:
     return held
 
 
-def read_around(text: str) -> dict[str, int]:
-    """Return the distance to each source in steps, the nearest first."""
-    found = {name.strip(): int(steps) for name, steps in _AROUND.findall(text)}
-    return dict(sorted(found.items(), key=lambda item: item[1]))
+def read_around(text: str) -> dict[str, int | None]:
+    """Return the distance to each source in steps, the nearest first; None for one that is not told."""
+    places = (place for line in _SEEN.findall(text) for place in line.split(", "))
+    matches = filter(None, map(_AWAY.fullmatch, places))
+    found = {match[1]: int(match[2]) if match[2] else None for match in matches}
+    return dict(sorted(found.items(), key=lambda item: FAR if item[1] is None else item[1]))
+
+
+def read_sight(text: str) -> str:
+    """Return how a text tells distances: ``exact``, ``rough`` or ``names``."""
+    return "names" if " steps away" not in text else "rough" if " about " in text else "exact"
+
+
+def read_place(text: str) -> str:
+    """Return the landscape that a text says one is in; empty for none."""
+    found = _PLACE.search(text)
+    return found[1] if found else ""
 
 
 def read_near(text: str) -> list[str]:

@@ -16,6 +16,7 @@ class CraftingController:
     """Crafts an item by repeating the command that makes it, and gets the items that no command makes."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
+    feedback: ClassVar[str] = "terse"
 
     def __init__(self, prompts: Prompts) -> None:
         """Ignore the prompts: this controller asks no model."""

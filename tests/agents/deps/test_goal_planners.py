@@ -7,10 +7,12 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
+from textcraft_gym.agents.deps.deps import DEPAgent, DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
 from textcraft_gym.agents.deps.replanner import REPLAN
+from textcraft_gym.agents.deps.selector import FixedSelector, LearnedSelector
 from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
-from textcraft_gym.agents.games import TEXTCRAFT
+from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.schedule import run_episodes
@@ -39,7 +41,7 @@ def test_zero_shot__plans_anew_when_told_what_failed():
     assert (episode.won, len(questions)) == (True, 2)
     told = questions[1]["prompt"][2].content
     assert told == (
-        f'I failed on step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\n'
+        f'I failed on step 1 "{GOALS[3]}".\n'
         f"Inventory: You are not carrying anything.\n{REPLAN.format(task='craft beehive')}"
     )
 
@@ -50,8 +52,65 @@ def test_inner_monologue__is_told_of_each_goal():
     assert [question["prompt"][-1].content for question in questions[1:4]] == [
         "Success: yes\nInventory: [oak logs] (2)\nNext goal:",
         "Success: I found no step in that.\nInventory: [oak logs] (2)\nNext goal:",
-        "Success: beehive takes 6 planks, 3 honeycomb.\nInventory: [oak logs] (2)\nNext goal:",
+        "Success: no\nInventory: [oak logs] (2)\nNext goal:",
     ]
+
+
+def test_feedback__says_why_where_it_is_asked_for():
+    _, questions = asked(ZeroShotAgent(TEXTCRAFT, rounds=1, feedback="reason"), GOALS[3])
+    assert f'step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\n' in questions[1]["prompt"][2].content
+    _, questions = asked(InnerMonologueAgent(TEXTCRAFT, feedback="reason"), GOALS[3])
+    assert questions[1]["prompt"][-1].content.startswith("Success: beehive takes 6 planks, 3 honeycomb.\n")
+    for agent in (ZeroShotAgent, InnerMonologueAgent):
+        with pytest.raises(ValueError, match="unknown feedback 'why'"):
+            agent(TEXTCRAFT, feedback="why")
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        DEPSAgent,
+        DEPAgent,
+        ZeroShotAgent,
+        ChainOfThoughtAgent,
+        InnerMonologueAgent,
+        CodeAsPoliciesAgent,
+        ProgPromptAgent,
+    ],
+)
+def test_sampling__is_the_papers_and_each_answer_another_sample(agent):
+    _, questions = asked(agent(TEXTCRAFT), *["fly"] * 3)
+    assert {question["temperature"] for question in questions} == {0.7}
+    assert len({question["sample"] for question in questions}) == len(questions)
+    tokens = {100} if agent is InnerMonologueAgent else {1024}
+    assert {question["max_tokens"] for question in questions} == tokens
+    assert asked(agent(TEXTCRAFT, temperature=0), "fly")[1][0]["temperature"] == 0
+    for temperature in (-0.1, 2.1, True, "0.7"):
+        with pytest.raises(ValueError, match="expected a temperature from 0 to 2"):
+            agent(TEXTCRAFT, temperature=temperature)
+
+
+def test_dep__is_deps_without_its_selector():
+    assert type(DEPSAgent(MINETECHTREE).selector) is LearnedSelector
+    assert type(DEPSAgent(TEXTCRAFT).selector) is type(DEPSAgent(ALFWORLD).selector) is FixedSelector
+    assert type(DEPAgent(MINETECHTREE).selector) is FixedSelector
+    assert DEPAgent(MINETECHTREE).rounds == DEPSAgent(MINETECHTREE).rounds == 12
+    assert type(make_agent("dep", profile="minetechtree")) is DEPAgent
+
+
+def test_planners__play_a_household_beside_deps():
+    """All look where a thing is likeliest, and where it was not there look elsewhere, if they may plan again."""
+    env = gym.make("ALFWorld-v0", split="valid_seen", admissible=True, max_episode_steps=-1)
+    jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::10]]
+
+    def wins(name: str, **args: int) -> int:
+        agent = make_agent(name, profile=ALFWORLD, args=args)
+        return sum(bool(episode.won) for episode in run_episodes([env], agent, jobs, model=SimulatedModel(span=9)))
+
+    once, deps = wins("zero_shot"), wins("deps")
+    assert once < deps
+    assert once < wins("inner_monologue")
+    assert once < wins("zero_shot", rounds=12)
 
 
 def test_inner_monologue__ends_when_the_model_says_so_or_its_goals_are_spent():

@@ -8,9 +8,10 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
+from textcraft_gym.agents.contract.controller import Scene
 from textcraft_gym.agents.contract.goals import Goal
 from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.deps.selector import SELECTORS, candidates, choose, sample_index
+from textcraft_gym.agents.deps.selector import SELECTORS, candidates, choose, make_selector, sample_index
 from textcraft_gym.agents.games import MINETECHTREE, TEXTCRAFT
 
 BOAT = Goal("craft", {"boat": 1}, {"planks": 5})
@@ -131,7 +132,7 @@ def catches(selector: str, plan: str, seed: int) -> list[str]:
 PLAN = "mine({'oak log': 2}, null, null)\nhunt({'beef': 1}, null, null)\nhunt({'white wool': 3}, null, null)"
 
 
-@pytest.mark.parametrize("selector", ["learned", "oracle"])
+@pytest.mark.parametrize("selector", ["learned", "nearest"])
 def test_selector__goes_where_it_is_soonest_done(selector: str):
     env = gym.make("MineTechTree-v0", costs=True)
     caught = Counter[str]()
@@ -144,6 +145,41 @@ def test_selector__goes_where_it_is_soonest_done(selector: str):
             assert first == ("mine 2 oak log" if sooner > 0 else "hunt 1 beef")
             caught[first] += 1
     assert min(caught.values()) >= 5
+
+
+def test_nearest__goes_by_what_is_printed_and_knows_nothing_else():
+    controller = DEPSAgent(MINETECHTREE).controller
+    selector = make_selector("nearest", controller, "minetechtree")
+    wood, beef, planks = controller.goals("mine({'oak log': 2})\nhunt({'beef': 1})\ncraft({'planks': 4})")
+    scene = Scene({}, "", "", {"cows": 5, "oak trees": 9})
+    assert selector.horizons([wood, beef], scene, {}) == [math.inf, 0.0]
+    assert selector.horizons([wood, beef, planks], scene, {}) == [math.inf, math.inf, 0.0]
+    untold = scene._replace(distances={"cows": None, "oak trees": None}, sight="names")
+    assert selector.horizons([wood, beef], untold, {}) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("around", ["exact", "rough", "names"])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_selector__plays_however_distances_are_told(selector: str, around: str):
+    agent = DEPSAgent(MINETECHTREE, rounds=0, selector=selector)
+    env = gym.make("MineTechTree-v0", max_episode_steps=-1, around=around)
+    for seed in range(3):
+        models = {"planner": ScriptedModel("mine({'log': 2})\nhunt({'beef': 1})"), "executor": ScriptedModel()}
+        episode = run_episode(env, agent, task="white_bed", seed=seed, model=models)
+        assert (episode.error, episode.claimed_success) == (None, True)
+
+
+def test_learned__knows_that_what_belongs_to_a_landscape_is_near_in_it():
+    """Where no distance is told, trees are nearer in the forest than cows are, and cows nearer in the plains."""
+    controller = DEPSAgent(MINETECHTREE).controller
+    selector = make_selector("learned", controller, "minetechtree")
+    wood, beef = controller.goals("mine({'oak log': 1})\nhunt({'beef': 1})")
+    untold: dict[str, int | None] = {"cows": None, "oak trees": None}
+    for place, sooner in (("forest", wood), ("plains", beef)):
+        scene = Scene({}, "", "", untold, "names", place)
+        horizons = selector.horizons([wood, beef], scene, {})
+        assert [wood, beef][horizons.index(min(horizons))] is sooner
+        assert abs(horizons[0] - horizons[1]) > 100
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
@@ -171,8 +207,8 @@ def test_selector__takes_the_nearest_of_all_woods(selector: str):
 
 
 def test_selector__must_be_one_that_the_game_has():
-    with pytest.raises(ValueError, match="expected selector to be one of fixed, random, learned, oracle, got 'best'"):
+    with pytest.raises(ValueError, match="expected selector to be one of fixed, random, nearest, learned, got 'best'"):
         DEPSAgent(MINETECHTREE, selector="best")
-    for name in ("learned", "oracle"):
+    for name in ("learned", "nearest"):
         with pytest.raises(ValueError, match="nothing takes time in the game textcraft"):
             DEPSAgent(TEXTCRAFT, selector=name)

@@ -14,6 +14,8 @@ from textcraft_gym.agents.games.minetechtree.knowledge import (
     members,
     read_around,
     read_held,
+    read_place,
+    read_sight,
     scaled,
     source,
     ways,
@@ -101,6 +103,22 @@ def test_texts__are_read_as_the_environment_writes_them():
         "shield": 1,
         "shield (equipped)": 1,
     }
+
+
+@pytest.mark.parametrize("around", ["exact", "rough", "names"])
+def test_view__is_read_however_distances_are_told(around: str):
+    exact, told = (gym.make("MineTechTree-v0", around=each) for each in ("exact", around))
+    for seed in range(10):
+        known = read_around(exact.reset(seed=seed, options={"task": "diamond"})[0])
+        said, _ = told.reset(seed=seed, options={"task": "diamond"})
+        read = read_around(said)
+        assert set(read) == set(known)
+        assert read_sight(said) == around
+        assert f"You are in the {read_place(said)}.\n" in said
+        for name, steps in read.items():
+            near = {"exact": known[name] == steps, "names": steps is None, "rough": steps in (10, 20, 40, 80, 160)}
+            assert near[around]
+    assert (read_around("hello"), read_sight("hello"), read_place("hello")) == ({}, "names", "")
 
 
 def test_command__takes_what_is_named_and_of_what_is_held_most():

@@ -335,6 +335,15 @@ def test_simulated__explains_what_it_did_not_have():
     assert mended("fly to the moon", "1 stick", why=True) == "I did not have what it takes."
 
 
+def test_simulated__goes_on_with_its_plan_after_a_miss():
+    """Nothing was lacking, so that what failed is no riddle: it plans for the task from what is held."""
+    assert mended("mine({'log': 3})", "You are not carrying anything.") == "\n".join(STONE)
+    held = "1 wooden pickaxe, 1 crafting table, 2 stick"
+    assert mended(MINE, held).splitlines() == [
+        line.replace(f"# step {index + 5}", f"# step {index}") for index, line in enumerate(STONE[5:], 1)
+    ]
+
+
 def test_simulated__plans_first_for_what_failed():
     mine = "mine({'cobblestone': 3}, null, 'wooden pickaxe'); # step "
     lines = mended(MINE, "1 oak log").splitlines()
