@@ -23,70 +23,73 @@ def _lists(text: str) -> dict[str, list[str]]:
 
 
 USUAL_PLACES = _lists("""
-    alarmclock: coffeetable dresser diningtable sidetable desk shelf
-    apple: garbagecan sinkbasin sidetable diningtable countertop microwave fridge
-    baseballbat: sidetable bed diningtable coffeetable
-    basketball: sidetable desk bed coffeetable diningtable dresser armchair
-    book: ottoman dresser bed sofa coffeetable diningtable countertop armchair sidetable desk shelf drawer
+    alarmclock: dresser coffeetable diningtable sidetable desk shelf
+    apple: garbagecan sinkbasin sidetable diningtable microwave fridge countertop
+    baseballbat: sidetable bed diningtable
+    basketball: sidetable armchair bed desk diningtable dresser
+    book: desk bed diningtable sidetable sofa countertop dresser coffeetable armchair ottoman shelf drawer
         cabinet
-    bowl: desk coffeetable dresser sinkbasin sidetable diningtable fridge microwave countertop shelf cabinet
-    box: desk dresser diningtable coffeetable sofa armchair sidetable ottoman shelf cabinet
-    bread: garbagecan diningtable countertop microwave sidetable fridge
+    bowl: coffeetable dresser desk sidetable sinkbasin diningtable fridge microwave countertop shelf cabinet
+    box: desk dresser coffeetable ottoman sofa armchair diningtable sidetable shelf cabinet
+    bread: garbagecan sidetable diningtable fridge microwave countertop
     butterknife: sinkbasin diningtable countertop sidetable drawer
-    candle: countertop coffeetable toilet dresser cart diningtable sidetable shelf cabinet drawer
-    cd: coffeetable diningtable dresser garbagecan sidetable desk safe shelf drawer cabinet
-    cellphone: dresser bed coffeetable countertop diningtable sofa armchair desk sidetable ottoman shelf safe
-        drawer
-    cloth: armchair coffeetable toilet garbagecan cart bathtubbasin sidetable sinkbasin dresser desk countertop
-        laundryhamper shelf cabinet drawer
-    creditcard: sofa ottoman diningtable countertop desk dresser coffeetable armchair sidetable shelf safe
-        drawer
+    candle: coffeetable diningtable countertop cart toilet sidetable dresser shelf cabinet drawer
+    cd: garbagecan diningtable sidetable dresser desk safe shelf cabinet drawer
+    cellphone: bed coffeetable armchair dresser countertop desk diningtable sofa sidetable safe shelf drawer
+    cloth: diningtable laundryhamper cart armchair garbagecan toilet countertop dresser bathtubbasin
+        sinkbasin sidetable shelf desk drawer cabinet
+    creditcard: countertop desk armchair sofa coffeetable dresser diningtable safe sidetable shelf drawer
+        ottoman
     cup: sinkbasin sidetable diningtable microwave countertop fridge shelf cabinet
     desklamp: diningtable desk coffeetable sidetable dresser
-    dishsponge: cart bathtubbasin toilet garbagecan sinkbasin sidetable diningtable countertop shelf drawer
+    dishsponge: garbagecan sidetable cart toilet sinkbasin bathtubbasin diningtable countertop shelf drawer
         cabinet
-    egg: sinkbasin garbagecan sidetable diningtable microwave fridge countertop
+    egg: sinkbasin garbagecan diningtable microwave countertop sidetable fridge
     floorlamp: coffeetable dresser diningtable sidetable
-    fork: sidetable sinkbasin diningtable countertop drawer
-    glassbottle: sinkbasin sidetable diningtable fridge microwave countertop shelf cabinet
-    handtowel: handtowelholder sinkbasin toilet bathtubbasin sidetable countertop garbagecan cart shelf drawer
-        cabinet
-    kettle: sinkbasin diningtable sidetable countertop shelf stoveburner cabinet
-    keychain: ottoman desk sofa safe coffeetable diningtable armchair dresser sidetable shelf drawer
-    knife: sinkbasin sidetable diningtable countertop drawer
-    ladle: sinkbasin diningtable sidetable countertop drawer cabinet
-    laptop: desk bed coffeetable armchair ottoman diningtable dresser sofa sidetable
-    lettuce: sinkbasin garbagecan diningtable countertop sidetable fridge
-    mug: coffeetable desk dresser sidetable coffeemachine sinkbasin diningtable fridge countertop shelf
-        microwave cabinet
-    newspaper: coffeetable sofa garbagecan dresser armchair ottoman diningtable sidetable drawer shelf
-    pan: sinkbasin diningtable sidetable fridge countertop stoveburner cabinet
-    pen: garbagecan desk diningtable dresser sidetable coffeetable countertop shelf drawer
-    pencil: coffeetable garbagecan dresser diningtable desk countertop sidetable shelf drawer
-    peppershaker: sidetable diningtable countertop shelf drawer cabinet
-    pillow: bed sofa ottoman armchair
-    plate: coffeetable sinkbasin dresser sidetable diningtable countertop microwave fridge shelf cabinet
-    plunger: cart cabinet
-    pot: sinkbasin diningtable sidetable countertop fridge stoveburner shelf cabinet
-    potato: garbagecan sinkbasin diningtable microwave sidetable countertop fridge
-    remotecontrol: desk coffeetable armchair dresser sofa ottoman diningtable sidetable shelf drawer
-    saltshaker: diningtable sidetable countertop shelf drawer cabinet
-    soapbar: cart bathtubbasin garbagecan sidetable countertop toilet sinkbasin shelf cabinet drawer
-    soapbottle: cart garbagecan sidetable toilet diningtable countertop shelf cabinet drawer
-    spatula: sinkbasin sidetable diningtable countertop drawer
-    spoon: sinkbasin sidetable diningtable countertop drawer
-    spraybottle: cart garbagecan dresser toilet sidetable diningtable countertop shelf drawer cabinet
-    statue: coffeetable desk diningtable countertop dresser safe sidetable shelf
-    tennisracket: coffeetable diningtable desk bed sidetable dresser
-    tissuebox: toilet coffeetable countertop cart dresser garbagecan desk diningtable tvstand sidetable shelf
+    fork: sinkbasin sidetable diningtable countertop drawer
+    glassbottle: sinkbasin diningtable countertop fridge microwave shelf cabinet
+    handtowel: countertop cart bathtubbasin garbagecan sinkbasin toilet sidetable handtowelholder shelf
         cabinet drawer
-    toiletpaper: garbagecan toiletpaperhanger dresser countertop toilet sidetable shelf cart cabinet drawer
-    tomato: sinkbasin garbagecan diningtable sidetable fridge microwave countertop
+    houseplant: dresser countertop desk diningtable coffeetable sidetable
+    kettle: sinkbasin diningtable shelf sidetable countertop stoveburner cabinet
+    keychain: dresser desk diningtable sofa safe ottoman coffeetable armchair sidetable shelf drawer
+    knife: sinkbasin diningtable countertop sidetable drawer
+    ladle: sinkbasin diningtable sidetable countertop cabinet drawer
+    laptop: bed coffeetable dresser desk ottoman sofa armchair diningtable sidetable
+    lettuce: garbagecan sinkbasin diningtable sidetable countertop fridge
+    mug: coffeetable dresser desk sidetable coffeemachine sinkbasin diningtable microwave countertop fridge
+        shelf cabinet
+    newspaper: garbagecan dresser armchair sofa diningtable coffeetable ottoman sidetable shelf drawer
+        cabinet
+    pan: sinkbasin sidetable diningtable countertop fridge stoveburner cabinet
+    papertowelroll: countertop diningtable shelf
+    pen: dresser coffeetable garbagecan diningtable sidetable desk countertop shelf drawer
+    pencil: garbagecan diningtable dresser sidetable desk shelf countertop coffeetable drawer
+    peppershaker: diningtable sidetable countertop shelf drawer cabinet
+    pillow: bed sofa armchair ottoman
+    plate: coffeetable sinkbasin sidetable diningtable countertop microwave dresser fridge shelf cabinet
+    plunger: cart cabinet
+    pot: sinkbasin sidetable diningtable countertop fridge shelf stoveburner cabinet
+    potato: garbagecan sinkbasin sidetable diningtable microwave fridge countertop
+    remotecontrol: dresser armchair desk sofa coffeetable ottoman diningtable sidetable shelf drawer
+    saltshaker: sidetable diningtable countertop shelf drawer cabinet
+    soapbar: sidetable toilet cart garbagecan sinkbasin bathtubbasin countertop shelf cabinet drawer
+    soapbottle: toilet garbagecan sidetable cart diningtable countertop shelf cabinet drawer
+    spatula: sinkbasin sidetable diningtable countertop drawer
+    spoon: sinkbasin diningtable sidetable countertop drawer
+    spraybottle: cart dresser garbagecan toilet diningtable sidetable shelf countertop drawer cabinet
+    statue: diningtable desk coffeetable dresser countertop safe sidetable shelf
+    teddybear: bed armchair
+    tennisracket: sidetable diningtable dresser desk bed
+    tissuebox: garbagecan tvstand diningtable countertop coffeetable cart dresser desk toilet shelf
+        sidetable cabinet drawer
+    toiletpaper: sidetable toiletpaperhanger toilet cart garbagecan countertop dresser shelf cabinet drawer
+    tomato: sinkbasin garbagecan diningtable sidetable microwave countertop fridge
     towel: towelholder
-    vase: coffeetable desk dresser diningtable countertop sidetable safe shelf cabinet
-    watch: dresser diningtable coffeetable desk sidetable shelf drawer
-    wateringcan: dresser coffeetable diningtable sidetable cabinet drawer shelf
-    winebottle: garbagecan sidetable diningtable fridge countertop shelf cabinet
+    vase: dresser desk diningtable countertop coffeetable safe sidetable shelf cabinet
+    watch: coffeetable dresser diningtable sidetable shelf drawer
+    wateringcan: coffeetable dresser diningtable sidetable drawer shelf cabinet
+    winebottle: sidetable diningtable garbagecan countertop shelf fridge cabinet
 """)
 """Kinds of places in which to search for each kind of thing, the best first.
 

