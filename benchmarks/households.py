@@ -161,6 +161,7 @@ def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> Ra
 
 def main() -> None:
     """Print the table."""
+    given = sys.argv[1:]  # before TextWorld's planner writes its own arguments there
     tasks = [task.id for task in textcraft_gym.tasks("ALFWorld-v0", "valid_unseen")[:GAMES]]
     walks = [walk(Game(generate(task)), STEPS) for task in tasks]
     installed = all(importlib.util.find_spec(name) for name in ("alfworld", "textworld"))
@@ -171,7 +172,7 @@ def main() -> None:
             against = real["without" if "without" in name else "with"] if real and name != "resets" else None
             print(f"  {name}: {rate:,.0f}/s" + (f", {rate / against:,.0f} times TextWorld" if against else ""))
         if installed:
-            for games in (folder, *sys.argv[1:]):
+            for games in (folder, *given):
                 print_episodes(Path(games), "all")
             first, again = index_seconds(Path(folder))
             print(f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms")
