@@ -57,7 +57,9 @@ def test_bundled_prompts__speak_the_dialect_that_is_played(dialect: str):
                 spoken = [dialect] if file == "react/alfworld.txt" else []
                 assert ALFWORLD.dialects_of(text) in (spoken, []), file
                 assert "[dialect" not in text
-    assert ALFWORLD.dialects_of(Prompts(dialect=dialect).of("react", "alfworld").text) == [dialect]
+    for executor in ("alfworld", "alfworld_task", "alfworld_both"):
+        text = Prompts(dialect=dialect).of("react", executor).text
+        assert (ALFWORLD.dialects_of(text), "[dialect" in text) == ([dialect], False)
 
 
 def test_make_agent__warns_of_a_prompt_in_another_dialect(tmp_path: Path):
