@@ -15,19 +15,20 @@ from textcraft_gym.agents.games.alfworld.household import Household, read_task
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import AGENTS, make_agent, takes
 from textcraft_gym.envs.alfworld.reasons import read
+from textcraft_gym.envs.alfworld.text import WORDINGS
 
 FILES = {"atomic": "react/alfworld.txt", "task": "react/alfworld_task.txt", "both": "react/alfworld_both.txt"}
 SKILLED = ("adapt", "plan_and_execute", "react", "reflexion", "try_again")
 KINDS = ("", "clean", "heat", "cool", "lamp", "two")
 
 
-def prompt(demonstrations: str) -> str:
-    return Prompts().of("react", FILES[demonstrations].removeprefix("react/").removesuffix(".txt")).text
+def prompt(demonstrations: str, dialect: str | None = None) -> str:
+    return Prompts(dialect=dialect).of("react", FILES[demonstrations].removeprefix("react/").removesuffix(".txt")).text
 
 
-def examples(demonstrations: str) -> list[str]:
+def examples(demonstrations: str, dialect: str | None = None) -> list[str]:
     """Return the examples, each from its room to the end of its turns."""
-    shown = prompt(demonstrations).partition("\n\nNow it is your turn.")[0]
+    shown = prompt(demonstrations, dialect).partition("\n\nNow it is your turn.")[0]
     return re.findall(r"^You are in the middle .+?Task completed!$", shown, re.DOTALL | re.MULTILINE)
 
 
@@ -48,25 +49,28 @@ def kind_of(example: str) -> str:
             continue
         form = read(command)
         assert form
-        assert all(name in answer for name in form[1].values())
+        assert form[0] == "go" or all(name in answer for name in form[1].values())
         household.read(command, answer)
     assert household.done(task)
     return "two" if task.amount == 2 else "lamp" if task.lamp else task.treatment
 
 
-def test_demonstrations__of_whole_tasks_have_one_of_each_kind_and_do_it():
-    assert sorted(map(kind_of, examples("task"))) == sorted(KINDS)
+@pytest.mark.parametrize("dialect", WORDINGS)
+def test_demonstrations__of_whole_tasks_have_one_of_each_kind_and_do_it(dialect: str):
+    assert sorted(map(kind_of, examples("task", dialect))) == sorted(KINDS)
 
 
-def test_demonstrations__of_single_skills_do_what_is_asked():
-    assert [kind_of(example) for example in examples("atomic")] == ["", "heat"]
+@pytest.mark.parametrize("dialect", WORDINGS)
+def test_demonstrations__of_single_skills_do_what_is_asked(dialect: str):
+    assert [kind_of(example) for example in examples("atomic", dialect)] == ["", "heat"]
 
 
-def test_demonstrations__both_are_the_two_others():
-    assert examples("both") == [*examples("atomic"), *examples("task")]
-    assert [len(examples(name)) for name in FILES] == [2, 6, 8]
-    heads = {prompt(name).partition("\n\nHere are examples")[0] for name in FILES}
-    tails = {prompt(name).rpartition("\n\nNow it is your turn.")[2] for name in FILES}
+@pytest.mark.parametrize("dialect", WORDINGS)
+def test_demonstrations__both_are_the_two_others(dialect: str):
+    assert examples("both", dialect) == [*examples("atomic", dialect), *examples("task", dialect)]
+    assert [len(examples(name, dialect)) for name in FILES] == [2, 6, 8]
+    heads = {prompt(name, dialect).partition("\n\nHere are examples")[0] for name in FILES}
+    tails = {prompt(name, dialect).rpartition("\n\nNow it is your turn.")[2] for name in FILES}
     assert len(heads) == len(tails) == 1
 
 
