@@ -57,7 +57,6 @@ def test_bundled_prompts__speak_the_dialect_that_is_played(dialect: str):
             for file, text in prompts.read.items():
                 assert ALFWORLD.dialects_of(text) == ([dialect] if file.startswith("react/") else []), file
                 assert "[dialect" not in text
-<<<<<<< HEAD
 
 
 @pytest.mark.parametrize("name", ["alfworld", "alfworld_task", "alfworld_both"])
@@ -68,11 +67,6 @@ def test_demonstrations__are_the_same_in_every_dialect(name: str):
     new = re.sub(r"(?m)^((?:> )?)move (.+) to (.+)$", r"\1put \2 in/on \3", new)
     new = re.sub(r"(?m)^You move the (.+) to the (.+)\.$", r"You put the \1 in/on the \2.", new)
     assert re.sub(r"You arrive at loc \d+\.", "You arrive at loc N.", old) == new
-=======
-    for executor in ("alfworld", "alfworld_task", "alfworld_both"):
-        text = Prompts(dialect=dialect).of("react", executor).text
-        assert (ALFWORLD.dialects_of(text), "[dialect" in text) == ([dialect], False)
->>>>>>> h/agents
 
 
 def test_make_agent__warns_of_a_prompt_in_another_dialect(tmp_path: Path):
