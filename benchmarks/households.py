@@ -138,11 +138,12 @@ def print_episodes(folder: Path, split: str) -> None:
     episodes = EPISODE_ROUNDS * len(games)
     load, step = loading / episodes, stepping / episodes / EPISODE_STEPS
     real = real_rates([game.file for game in games], walks)
-    whole, real_whole = load + EPISODE_STEPS * step, real["load"] + EPISODE_STEPS / real["with"]
     print(f"episodes of {EPISODE_STEPS} commands in {len(games)} games of {folder}:")
     print(f"  steps: {1 / step:,.0f}/s, {1 / step / real['with']:,.0f} times TextWorld ({real['with']:.1f}/s)")
     print(f"  load and reset: {1000 * load:.2f} ms, {real['load'] / load:,.0f} times TextWorld ({real['load']:.2f} s)")
-    print(f"  whole: {1000 * whole:.2f} ms, {real_whole / whole:,.0f} times TextWorld ({real_whole:.2f} s)")
+    for steps in (10, EPISODE_STEPS):  # the shorter an episode, the more of it is the load
+        whole, of_real = load + steps * step, real["load"] + steps / real["with"]
+        print(f"  of {steps} commands: {1000 * whole:.2f} ms, {of_real / whole:,.0f} times TextWorld ({of_real:.2f} s)")
 
 
 def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> Rates:

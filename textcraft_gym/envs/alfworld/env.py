@@ -61,7 +61,7 @@ class ALFWorldEnv(TextEnv):
         distractors: Number of objects that the task does not need, 0 to 100; by default about ALFRED's number.
         hidden: Chance in per cent that each goal object starts in a closed receptacle.
         engine: ``native``, or ``textworld`` for the official one (extra ``[alfworld]``): the same spaces, info and
-            text, about ten thousand times slower.
+            text, in whole episodes over a thousand times slower.
         dialect: The grammar, by the release of ALFWorld, whatever that of the game files: ``0.4`` (the default), or
             ``0.3`` as in releases 0.2 and 0.3 and the prompts of papers: ``put O in/on R``, arrivals name the location
             (``You arrive at loc 5.``), and there is no ``help``. The official engine plays a game in its own dialect
