@@ -71,9 +71,11 @@ class Visitor:
         assert answer.status_code == status, answer.text
         return answer.text
 
-    def post(self, address: str, status: int = 303, origin: str | None = None, **form: Any) -> str:
+    def post(
+        self, address: str, status: int = 303, origin: str | None = None, host: str = "127.0.0.1:8000", **form: Any
+    ) -> str:
         headers = {"Origin": origin} if origin else {}
-        answer = self.client.post(address, base_url="http://127.0.0.1:8000", headers=headers, data=form)
+        answer = self.client.post(address, base_url=f"http://{host}", headers=headers, data=form)
         assert answer.status_code == status, answer.text
         return answer.headers.get("Location") or answer.text
 
@@ -149,8 +151,13 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "env_args",
-    [{}, {"mode": "text", "show_attrs": True}, {"mode": "text_rich", "products_per_page": 7}],
-    ids=["react", "text", "text_rich"],
+    [
+        {},
+        {"mode": "adapt", "num_prev_obs": 2, "num_prev_actions": 3},
+        {"mode": "text", "show_attrs": True},
+        {"mode": "text_rich", "products_per_page": 7},
+    ],
+    ids=["react", "adapt", "text", "text_rich"],
 )
 def test_session__is_the_environments(env_args: dict[str, Any]):
     env = gym.make(ENV, **env_args)
@@ -297,6 +304,17 @@ def test_pages__take_no_other_methods(visitor: Visitor, method: str):
 def test_pages__refuse_other_hosts(visitor: Visitor, host: str):
     visitor.get("/", 400, host)
     visitor.get("/static/shop.css", 400, host)
+
+
+def test_pages__trust_the_name_of_this_machine(visitor: Visitor):
+    assert "WebShop" in visitor.get("/", host="localhost:8000")
+    session = visitor.begin()
+    for origin, status in (
+        ("http://localhost:9000", 403),
+        ("http://127.0.0.1:8000", 403),
+        ("http://localhost:8000", 303),
+    ):
+        visitor.post(f"{session}/0", status, origin, "localhost:8000", action="search[tee]")
 
 
 @pytest.mark.parametrize("origin", ["http://shop.example", "null", "http://127.0.0.1:9000", "https://127.0.0.1:8000"])

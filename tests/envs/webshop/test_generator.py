@@ -68,7 +68,7 @@ def test_generate__makes_as_many_products_as_asked_for():
 
 
 def test_generate__fewer_products_than_types_raises():
-    with pytest.raises(ValueError, match=f"expected products >= {len(TEMPLATES)}, got 10"):
+    with pytest.raises(ValueError, match=f"expected num_products >= {len(TEMPLATES)} of a generated shop, got 10"):
         generate(0, 10)
 
 

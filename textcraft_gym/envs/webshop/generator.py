@@ -52,7 +52,7 @@ def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ..
     """
     templates = product_templates()
     if products < len(templates):
-        raise ValueError(f"expected products >= {len(templates)}, got {products}")
+        raise ValueError(f"expected num_products >= {len(templates)} of a generated shop, got {products}")
     rng = random.Random(f"shop {seed}").random
     share, remainder = divmod(products, len(templates))
     designs: list[Design] = []
