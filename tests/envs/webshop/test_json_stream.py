@@ -43,6 +43,13 @@ def test_stream__gives_what_the_file_has_in_pieces_of_any_size(file, values, pie
         assert {key: json.loads(source) for key, source in read_members(file)} == expected
 
 
+@pytest.mark.parametrize("piece", range(1, 12))
+def test_stream__takes_numbers_whole(file, monkeypatch, piece):
+    monkeypatch.setattr(json_stream, "_PIECE", piece)
+    file.write_text("[1.5e+16, -2E-7, 0.25, 10]")
+    assert list(read_items(file, lambda read: None)) == [1.5e16, -2e-7, 0.25, 10]
+
+
 @settings(deadline=None)
 @given(st.text(alphabet='[]{}",:1eE.-+\\un tf\u00e9', max_size=30))
 def test_stream__of_anything_is_a_list_or_an_error(file, text):

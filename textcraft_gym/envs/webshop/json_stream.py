@@ -19,6 +19,7 @@ MAX_ENTRY = 1 << 24
 
 _PIECE = 1 << 20
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_NUMBER_SIGNS = re.compile(r"[-+.eE0-9]*")
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|([\[{])|([\]}])')
 # Half a pair of surrogates makes a text that cannot be written.
 _SURROGATE = re.compile(r"\\u[dD][89aAbB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.")
@@ -99,9 +100,11 @@ class _Reader:
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
-                # A number at the end of what was read may go on.
-                if end < len(self._text) or not self._read():
+                if _NUMBER_SIGNS.match(self._text, end).end() < len(self._text):  # type: ignore[union-attr]
                     break
+                # A number at the end of what was read may go on: ``1e`` is read as 1.
+                if not self._read():
+                    raise JSONStreamError("not JSON, or truncated: expected an end")
             except json.JSONDecodeError as error:
                 # Perhaps the rest of the value was not read yet.
                 if len(self._text) - self._at > MAX_ENTRY or not self._read():
