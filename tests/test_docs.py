@@ -61,7 +61,7 @@ def test_readme__household_is_played(tmp_path: Path):
 
 
 def test_readme__product_is_bought(tmp_path: Path):
-    last = "You have clicked tessik pad 11 pro.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n"
+    last = "You have clicked orvane slate s7.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n"
     assert run_block("WebShop", tmp_path).endswith(last)
 
 

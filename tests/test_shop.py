@@ -31,14 +31,14 @@ from textcraft_gym.shop.recording import Run, read_run, replayed
 from textcraft_gym.shop.server import run_server
 from textcraft_gym.shop.session import ENV, MAX_ACTIONS, Session, Storefront
 
-TASK = "517-B09PMJM8HN"
+TASK = "591-B0CRMTCYF6"
 ACTIONS = (
-    "search[striped slim top, quick drying, brown]",
+    "search[hooded sweatshirt, hand wash, light blue]",
     "click[next >]",
     "click[search]",
     "click[< prev]",
     "think[what is this?]",
-    "click[b0q71yjngd]",
+    "click[b03qwqdvcd]",
     "click[description]",
     "click[buy now]",
     "click[< prev]",
@@ -46,13 +46,13 @@ ACTIONS = (
     "click[< prev]",
     "click[reviews]",
     "click[back to search]",
-    "search[Striped slim top quick drying brown]",
-    "click[b09pmjm8hn]",
+    "search[Hooded sweatshirt hand wash light blue]",
+    "click[b0crmtcyf6]",
     "click[attributes]",
     "click[< prev]",
-    "click[b09pmjm8hn]",
-    "click[brown]",
-    "click[slim]",
+    "click[b0crmtcyf6]",
+    "click[light blue]",
+    "click[big and tall]",
     "click[buy now]",
 )
 HOSTILE = (
@@ -71,16 +71,18 @@ class Visitor:
         assert answer.status_code == status, answer.text
         return answer.text
 
-    def post(self, address: str, status: int = 303, origin: str | None = None, **form: Any) -> str:
+    def post(
+        self, address: str, status: int = 303, origin: str | None = None, host: str = "127.0.0.1:8000", **form: Any
+    ) -> str:
         headers = {"Origin": origin} if origin else {}
-        answer = self.client.post(address, base_url="http://127.0.0.1:8000", headers=headers, data=form)
+        answer = self.client.post(address, base_url=f"http://{host}", headers=headers, data=form)
         assert answer.status_code == status, answer.text
         return answer.headers.get("Location") or answer.text
 
-    def begin(self, number: int = 517) -> str:
+    def begin(self, number: int = 591) -> str:
         return self.post("/sessions", number=number).rpartition("/")[0]
 
-    def play(self, *actions: str, number: int = 517) -> str:
+    def play(self, *actions: str, number: int = 591) -> str:
         session = self.begin(number)
         for action in actions:
             self.act(session, action=action)
@@ -149,8 +151,13 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "env_args",
-    [{}, {"mode": "text", "show_attrs": True}, {"mode": "text_rich", "products_per_page": 7}],
-    ids=["react", "text", "text_rich"],
+    [
+        {},
+        {"mode": "adapt", "num_prev_obs": 2, "num_prev_actions": 3},
+        {"mode": "text", "show_attrs": True},
+        {"mode": "text_rich", "products_per_page": 7},
+    ],
+    ids=["react", "adapt", "text", "text_rich"],
 )
 def test_session__is_the_environments(env_args: dict[str, Any]):
     env = gym.make(ENV, **env_args)
@@ -297,6 +304,17 @@ def test_pages__take_no_other_methods(visitor: Visitor, method: str):
 def test_pages__refuse_other_hosts(visitor: Visitor, host: str):
     visitor.get("/", 400, host)
     visitor.get("/static/shop.css", 400, host)
+
+
+def test_pages__trust_the_name_of_this_machine(visitor: Visitor):
+    assert "WebShop" in visitor.get("/", host="localhost:8000")
+    session = visitor.begin()
+    for origin, status in (
+        ("http://localhost:9000", 403),
+        ("http://127.0.0.1:8000", 403),
+        ("http://localhost:8000", 303),
+    ):
+        visitor.post(f"{session}/0", status, origin, "localhost:8000", action="search[tee]")
 
 
 @pytest.mark.parametrize("origin", ["http://shop.example", "null", "http://127.0.0.1:9000", "https://127.0.0.1:8000"])
@@ -513,7 +531,7 @@ def test_serve__names_the_extra_that_is_missing(monkeypatch: pytest.MonkeyPatch)
     ("arguments", "message"),
     [
         ({"split": "tset"}, "test, dev, train"),
-        ({"task": "517-B"}, "unknown task '517-B'"),
+        ({"task": "591-B"}, "unknown task '591-B'"),
         ({"env_args": {"split": "dev"}}, "expected the split as a separate option"),
         ({"env_args": {"mod": "text"}}, "unknown argument of WebShopLite-v0 'mod'"),
     ],
@@ -588,21 +606,25 @@ def too_wide(browser: Any) -> int:
 
 def test_browser__buys_what_is_asked_for(browser: Any, address: str):
     browser.get(address)
-    follow(browser, "#number", "517")
-    press(browser, "517")
+    follow(browser, "#number", "591")
+    press(browser, "591")
     instruction = one(browser, ".instruction").text
     assert browser.switch_to.active_element == one(browser, "#words")
-    follow(browser, "#words", "striped tee shirt quick drying")
+    follow(browser, "#words", "hooded sweatshirt light blue hand wash")
     assert "Page 1 (Total results: 50)" in one(browser, ".count").text
     assert too_wide(browser) == 0
-    press(browser, "click[b09pmjm8hn]")
+    press(browser, "click[b0crmtcyf6]")
     press(browser, "click[features]")
-    assert "Quick drying and ready for the next round." in one(browser, "article").text
+    assert "Hand wash in cool water, do not bleach, dry flat in the shade." in one(browser, "article").text
     press(browser, "click[< prev]")
-    for value in ("x-large", "brown", "slim"):
+    for value in ("light blue", "large", "big and tall"):
         press(browser, f"click[{value}]")
         assert one(browser, ".notice").text == f"You have clicked {value}."
-    assert [chosen.text for chosen in browser.find_elements("css selector", ".chosen")] == ["x-large", "brown", "slim"]
+    assert [chosen.text for chosen in browser.find_elements("css selector", ".chosen")] == [
+        "light blue",
+        "large",
+        "big and tall",
+    ]
     assert too_wide(browser) == 0
     assert one(browser, ".instruction").text == instruction
     press(browser, "click[buy now]")

@@ -91,8 +91,8 @@ def test_trials__claim_what_was_claimed_last_where_there_is_no_budget_for_anothe
     episode = play(ReflexionAgent(TEXTCRAFT), models, max_calls=2)
     assert (episode.claimed_success, episode.stop_reason) == (False, "max_calls")
     env = gym.make("WebShopLite-v0", max_episode_steps=-1)
-    model = ScriptedModel("search[tablet cover navy]", "click[b0gcxfw2nc]", "click[buy now]")
-    episode = run_episode(env, TryAgainAgent(WEBSHOP), task="3-B057N211KL", seed=0, model=model, max_steps=3)
+    model = ScriptedModel("search[tablet cover mint]", "click[b08tpnmm1p]", "click[buy now]")
+    episode = run_episode(env, TryAgainAgent(WEBSHOP), task="40-B0MG6PPCYP", seed=0, model=model, max_steps=3)
     assert (episode.won, episode.claimed_success, episode.stop_reason) == (False, True, "terminated")
 
 

@@ -31,16 +31,16 @@ PLATE = "pick_heat_then_place_in_recep-Plate-None-Fridge-5/trial_00001_receptacl
 FIND = "Step 1: find and take a plate\nStep 2: heat it\nExecution Order: (Step 1 AND Step 2)"
 FOUND = ["go to countertop 1", "take plate 2 from countertop 1", "Task completed!"]
 
-CASE, COVER, FOLIO = "3-B057N211KL", "B057N211KL", "B0GCXFW2NC"
-SHOPPING = """Step 1: Search[tablet cover navy]
-Step 2: SimpleMatch[tablet cover, navy blue]
-Step 3: Buy[navy blue, tessik pad 11 pro]
+CASE, COVER, FOLIO = "40-B0MG6PPCYP", "B0MG6PPCYP", "B08TPNMM1P"
+SHOPPING = """Step 1: Search[tablet cover mint]
+Step 2: SimpleMatch[tablet cover, mint green]
+Step 3: Buy[mint green, orvane slate s7]
 Execution Order: (Step 1 AND Step 2 AND Step 3)"""
 DETAILS = f"""Step 1: DetailMatch[{FOLIO}, tablet cover]
 Step 2: DetailMatch[{COVER}, tablet cover]
 Step 3: Search[tablet cover]
 Execution Order: (Step 1 OR Step 2 OR Step 3)"""
-OPEN = ["think: a start", "search[tablet cover navy]", "click[b0gcxfw2nc]"]
+OPEN = ["think: a start", "search[tablet cover mint]", "click[b08tpnmm1p]"]
 
 WOOD = "Step 1: mine 1 oak log\nStep 2: craft 4 oak planks\nExecution Order: (Step 1 AND Step 2)"
 HIDES = "hunt({'leather': 4}, null, null); # step 1"
@@ -112,8 +112,8 @@ EPISODES = {
         {
             "planner": [SHOPPING, DETAILS],
             "simple_match": ["That it does not slip is not listed.\nnone"],
-            "detail_match": ["No, it does not say navy blue.", "Yes, the pad and the color are there."],
-            "executor": ["click[navy blue]", "click[tessik pad 11 pro]", "click[buy now]"],
+            "detail_match": ["No, it does not say mint green.", "Yes, the pad and the color are there."],
+            "executor": ["click[mint green]", "click[orvane slate s7]", "click[buy now]"],
         },
     ),
     "minetechtree_react": (
@@ -139,7 +139,7 @@ EPISODES = {
     "webshop_plan_and_execute": (
         CASE,
         PlanAndExecuteAgent(WEBSHOP),
-        {"planner": [SHOPPING], "executor": ["search[tablet cover navy]", "Task completed!", "fly", "task failed!"]},
+        {"planner": [SHOPPING], "executor": ["search[tablet cover mint]", "Task completed!", "fly", "task failed!"]},
     ),
     "webshop_reflexion": (
         CASE,

@@ -205,7 +205,9 @@ def create_app(front: Storefront, run: Run | None = None, first: str | None = No
     if first is not None:
         front.task(first)
     app = Flask(__name__)
-    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY, TRUSTED_HOSTS=["127.0.0.1"])
+    app.config.update(
+        MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY, TRUSTED_HOSTS=["127.0.0.1", "localhost"]
+    )
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
     functions = {"can_be_clicked": can_be_clicked, "click": click, "tile": tile, "initial": initial}
     app.jinja_env.globals.update(functions, MAX_QUERY=MAX_QUERY, MAX_ACTIONS=MAX_ACTIONS)

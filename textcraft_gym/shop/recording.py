@@ -107,10 +107,10 @@ def saved(session: Session) -> Record:
 
 def _saved(file: Path) -> Record:
     try:
-        record: Record = json.loads(file.read_text(encoding="utf-8"))
+        record: Record = json.loads(file.read_text(encoding="utf-8-sig"))
         if not {"task", "reward", "won", "steps", "transcript"} <= record.keys():
             raise ValueError("no task or transcript")
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise RunError(f"{file} is not a session saved by the shop: {error}") from error
     return record
 

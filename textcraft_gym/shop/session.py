@@ -10,8 +10,8 @@ from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.envs.webshop.reward import Reward, fits, has_attribute, written
 from textcraft_gym.envs.webshop.rules import navigate
 from textcraft_gym.envs.webshop.state import START, State, Transition
-from textcraft_gym.envs.webshop.tasks import Market, Task, find_task
-from textcraft_gym.envs.webshop.text import observation
+from textcraft_gym.envs.webshop.tasks import Market, Selection, Task, find_task
+from textcraft_gym.envs.webshop.text import observation, recall
 from textcraft_gym.registration import SUITE, make
 
 ENV = "WebShopLite-v0"
@@ -52,6 +52,8 @@ class Storefront:
         market: Products and goals.
         split: The split whose tasks are listed.
         tasks: The tasks of the split.
+        num_prev_obs: Number of earlier observations before each.
+        num_prev_actions: Number of actions between these.
         env_args: The arguments of ``gym.make``.
         fingerprint: SHA-256 of products and goals.
     """
@@ -59,6 +61,8 @@ class Storefront:
     market: Market
     split: str
     tasks: tuple[Task, ...] = field(repr=False)
+    num_prev_obs: int
+    num_prev_actions: int
     env_args: Mapping[str, Any]
     fingerprint: str
 
@@ -71,8 +75,8 @@ class Storefront:
             ShopDataError: If the data cannot be read.
         """
         env = make(ENV, split=split, **env_args)
-        market, tasks, fingerprint = map(env.get_wrapper_attr, ("market", "tasks", "fingerprint"))
-        return cls(market, split, tasks, dict(env_args), fingerprint)
+        names = ("market", "split", "tasks", "num_prev_obs", "num_prev_actions")
+        return cls(*map(env.get_wrapper_attr, names), dict(env_args), env.get_wrapper_attr("fingerprint"))
 
     def task(self, task_id: str) -> Task:
         """Return a task of any split.
@@ -80,7 +84,7 @@ class Storefront:
         Raises:
             UnknownName: If there is none.
         """
-        return find_task(self.market, self.split, task_id)
+        return find_task(Selection(self.market, self.split), task_id)
 
 
 class Session:
@@ -153,6 +157,15 @@ class Session:
 
     def observation(self, number: int) -> str:
         """Return the environment's observation after a move."""
+        past = [self._page(number)]
+        for earlier in range(number, max(number - max(self.front.num_prev_obs, self.front.num_prev_actions), 0), -1):
+            action = self.moves[earlier].action
+            if action is None:  # nothing is recalled from before a reset
+                break
+            past[:0] = [self._page(earlier - 1), action]
+        return recall(past, self.front.num_prev_obs, self.front.num_prev_actions)
+
+    def _page(self, number: int) -> str:
         turn, instruction = self.moves[number].turn, self.task.goal.instruction
         return observation(self.front.market, instruction, turn, self.score(number))
 

@@ -14,7 +14,8 @@ import pytest
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.envs.webshop import rules
 from textcraft_gym.envs.webshop.actions import click, search
-from textcraft_gym.envs.webshop.tasks import draw_task, find_task, open_market, split_tasks
+from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.tasks import Selection, draw_task, find_task, open_market, selected_tasks
 
 ID = "WebShopLite-v0"
 PARTS = {
@@ -227,7 +228,7 @@ def test_expert__follows_whatever_is_done_instead():
 def test_expert__knows_a_shortest_plan_among_all_products():
     """A search, a product and the purchase are needed, and so are the options, in every product that could earn 1."""
     market = open_market()
-    for task in split_tasks(market, "test"):
+    for task in selected_tasks(Selection(market, "test")):
         clicks = task.optimal_length - 3
         for asin in market.products if clicks > min(len(task.goal.options), 1) else ():
             values = market.options(asin)
@@ -251,6 +252,12 @@ def test_copy__shares_the_catalogue():
         ({"goals": "robot"}, "unknown kind of goals 'robot'.*Possible: human, synthetic"),
         ({"goals": "synthetic"}, "expected goals='human' for generated data, got 'synthetic'"),
         ({"products_per_page": 0}, r"expected products_per_page in 1\.\.10, got 0"),
+        ({"products_per_page": 51, "mode": "text"}, r"expected products_per_page in 1\.\.50, got 51"),
+        ({"num_products": 10}, r"expected num_products >= \d+ of a generated shop, got 10"),
+        ({"num_products": 0}, "expected num_products >= 1, got 0"),
+        ({"limit_goals": 0}, "expected limit_goals >= 1, or -1 for all, got 0"),
+        ({"num_prev_obs": -1}, "expected num_prev_obs >= 0, got -1"),
+        ({"num_prev_actions": True}, "expected num_prev_actions >= 0, got True"),
         ({"data": "no such folder"}, "no such folder"),
         ({"split": "valid"}, "unknown split 'valid'.*Possible: test, dev, train"),
     ],
@@ -285,19 +292,20 @@ def test_data__of_ones_own_survives_pickling(folder):
 def test_synthetic_goals__are_drawn_by_their_weights(folder):
     """Each of three products with two sizes has two goals: those of the attribute that is rarer are drawn more."""
     market = open_market(folder, "synthetic")
-    assert len(split_tasks(market, "all")) == 6
-    drawn = [draw_task(market, "test", word * ((1 << 64) // 1200)).goal.product.asin for word in range(1200)]
+    assert len(selected_tasks(Selection(market, "all"))) == 6
+    test = Selection(market, "test")
+    drawn = [draw_task(test, word * ((1 << 64) // 1200)).goal.product.asin for word in range(1200)]
     assert {asin: round(drawn.count(asin) / 100) for asin in sorted(set(drawn))} == {
         "B000000000": 3,
         "B000000001": 3,
         "B000000002": 6,
     }
-    assert draw_task(market, "test", (1 << 64) - 1).number == 5
+    assert draw_task(test, (1 << 64) - 1).number == 5
 
 
 def test_human_goals__are_drawn_evenly():
-    market = open_market()
-    assert [draw_task(market, "dev", word).number for word in (0, 999, 1000, 1001)] == [500, 1499, 500, 501]
+    dev = Selection(open_market(), "dev")
+    assert [draw_task(dev, word).number for word in (0, 999, 1000, 1001)] == [500, 1499, 500, 501]
 
 
 def test_nouns__of_ones_own_judge(folder):
@@ -314,11 +322,78 @@ def test_nouns__of_ones_own_judge(folder):
         assert info["r_type"] == r_type
 
 
+def test_num_products__is_the_size_of_a_made_shop_or_the_first_of_a_file(folder):
+    products = gym.make(ID, num_products=100, split="all").unwrapped.market.products
+    assert len(products) == 100
+    env = gym.make(ID, data=folder, goals="synthetic", split="all", num_products=2)
+    assert [*env.unwrapped.market.products] == ["B000000000", "B000000001"]
+    assert pickle.loads(pickle.dumps(env)).unwrapped.market is env.unwrapped.market
+    assert len(gym.make(ID, data=folder, goals="synthetic", split="all").unwrapped.market.products) == 3
+
+
+def test_filter_goals__keeps_goals_of_the_split_with_their_numbers():
+    def keep(number: int, goal: Goal) -> bool:
+        return number % 7 == 0 and not goal.options
+
+    env = gym.make(ID, filter_goals=keep)
+    kept = [task for task in tasks(ID, "dev") if task.number % 7 == 0 and task.depth == 1]
+    assert list(env.get_wrapper_attr("tasks")) == kept
+    assert {env.reset(seed=seed)[1]["task"] for seed in range(300)} <= {task.id for task in kept}
+    with pytest.raises(ValueError, match="has no goal that filter_goals keeps"):
+        gym.make(ID, filter_goals=lambda number, goal: False)
+
+
+def test_limit_goals__draws_those_that_the_original_draws(folder):
+    """The original shuffles with a seed, then draws by weight with the same generator."""
+    market = open_market(folder, "synthetic")
+    draw = random.Random(233)
+    order = list(range(6))
+    draw.shuffle(order)
+    weights = [goal.weight for goal in market.catalogue.goals]
+    cumulative = [0.0]
+    for weight in weights:
+        cumulative.append(cumulative[-1] + weight)
+    expected: list[int] = []
+    while len(expected) < 4:
+        place = draw.uniform(0, cumulative[-1])
+        index = min(sum(bound <= place for bound in cumulative), len(cumulative) - 2)
+        if index not in expected:
+            expected.append(index)
+    limited = gym.make(ID, data=folder, goals="synthetic", split="all", limit_goals=4).get_wrapper_attr("tasks")
+    assert [task.number for task in limited] == expected
+    for limit in (-1, 6, 100):
+        env = gym.make(ID, data=folder, goals="synthetic", split="all", limit_goals=limit)
+        assert [task.number for task in env.get_wrapper_attr("tasks")] == list(range(6))
+    dev = gym.make(ID, limit_goals=20).get_wrapper_attr("tasks")
+    assert len({task.number for task in dev} & set(range(500, 1500))) == len(dev) == 20
+
+
+@pytest.mark.parametrize(("num_prev_obs", "num_prev_actions"), [(0, 0), (1, 0), (0, 2), (2, 1), (3, 3)])
+def test_past__stands_before_each_observation(num_prev_obs, num_prev_actions):
+    env, observation, info = begin("text", num_prev_obs=num_prev_obs, num_prev_actions=num_prev_actions)
+    plain, first, _ = begin("text")
+    assert observation == first
+    observations, actions = [first], []
+    for action in ["jump", *info["expert_plan"]]:
+        snapshot = env.get_wrapper_attr("snapshot")()
+        said, now = env.step(action)[0], plain.step(action)[0]
+        actions.append(action)
+        parts = [now]
+        for back in range(1, 1 + max(num_prev_obs, num_prev_actions)):
+            parts += actions[-back:][:1] if back <= min(num_prev_actions, len(actions)) else []
+            parts += observations[-back:][:1] if back <= min(num_prev_obs, len(observations)) else []
+        assert said == " [SEP] ".join(parts[::-1])
+        observations.append(now)
+        env.get_wrapper_attr("restore")(snapshot)
+        assert env.step(action)[0] == said
+    assert env.reset(seed=0, options={"task": info["task"]})[0] == first
+
+
 @pytest.mark.parametrize("task_id", ["", "0", "0-", "00-", "-1", "0-B0", "9" * 5000, "\u0663-x", None, 3])
 def test_task__that_is_none_is_refused(task_id):
     market = open_market()
     with pytest.raises(UnknownName, match="unknown task"):
-        find_task(market, "test", task_id)
+        find_task(Selection(market, "test"), task_id)
 
 
 def test_splits__are_those_of_the_papers():

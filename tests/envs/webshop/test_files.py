@@ -213,15 +213,17 @@ def test_read_shop__says_where_a_product_is_bad(tmp_path, bad, message):
     [
         ("attributes", {"B1": {"attributes": "red"}}, "items_ins_v2.json, entry B1, key 'attributes': expected a list"),
         ("attributes", {"B1": ["red"]}, "items_ins_v2.json, entry B1: expected an object"),
-        ("attributes", [], "items_ins_v2.json: expected an object with ASINs as keys"),
+        ("attributes", [], "items_ins_v2.json, entry 0: not JSON, or truncated: expected {"),
         ("attributes", '{"B1": {', "items_ins_v2.json, entry 0: not JSON, or truncated"),
         ("human", {"B1": {"instruction": "x"}}, "items_human_ins.json, entry B1: expected a list"),
         ("human", {"B1": ["x"]}, "items_human_ins.json, entry B1[0]: expected an object"),
         ("human", {"B1": [{"instruction_attributes": ["x"]}]}, "entry B1[0], key 'instruction': is missing"),
-        ("human", "", "items_human_ins.json: expected an object with ASINs as keys"),
+        ("human", "", "items_human_ins.json, entry 0: not JSON, or truncated: expected {"),
         ("entries", "", "items_shuffle.json, entry 0: not JSON, or truncated"),
         ("entries", "[]", "items_shuffle.json: expected a list of products, got none"),
-        ("entries", "{}", "items_shuffle.json: expected a list of products, got none"),
+        ("entries", "{}", "items_shuffle.json, entry 0: not JSON, or truncated: expected ["),
+        ("entries", "[] []", "items_shuffle.json, entry 0: not JSON, or truncated: expected nothing after ]"),
+        ("entries", f'[{{"price": {"9" * 5000}}}]', "items_shuffle.json, entry 0: not JSON, or truncated"),
         ("entries", '[{"asin": NaN}]', "items_shuffle.json, entry 0: not JSON, or truncated"),
         ("entries", b"\x1f\x8b\x08".decode("latin-1"), "items_shuffle.json, entry 0: not JSON, or truncated"),
     ],
@@ -238,6 +240,47 @@ def test_read_shop__says_that_a_file_is_cut_off(tmp_path, left):
     file.write_bytes(file.read_bytes()[:left])
     with pytest.raises(ShopDataError, match=r"entry \d: not JSON, or truncated"):
         read(tmp_path)
+
+
+BOMB = "[" * 50_000 + "]" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "entry_at"),
+    [
+        ("entries", BOMB, 0),
+        ("entries", "[" * 100_000, 0),
+        ("entries", '{"a":' * 20_000 + "1" + "}" * 20_000, 0),
+        ("entries", f'[{{"asin": "nan"}}, {{"asin": "B2", "images": {BOMB}}}]', 1),
+        ("entries", f'[{{"asin": "B1", "images": {"[" * 64}{"]" * 64}}}]', 0),
+        ("attributes", f'{{"B1": {BOMB}}}', 0),
+        ("attributes", '{"B1":' * 50_000, 0),
+        ("human", f'{{"B1": [{{"instruction": {BOMB}}}]}}', 0),
+    ],
+)
+def test_read_shop__gives_up_brackets_nested_without_end(tmp_path, name, content, entry_at):
+    facts = {"B1": {"attributes": []}}
+    with pytest.raises(ShopDataError, match=rf"json, entry {entry_at}: (nested more than 64|not JSON)"):
+        for _ in read_shop(find_files(write(tmp_path, **({"attributes": facts} | {name: content})), "human"), 0, print):
+            pass
+
+
+def test_read_shop__reads_what_is_nested_moderately_and_brackets_in_texts(tmp_path):
+    odd = entry("B1", full_description='"[{' * 5000, images=[[[["x"]]]], more={"a": [{"b": [1, 2.5, None, True]}]})
+    assert products(write(tmp_path, entries=[odd]))["B1"].description == '"[{' * 5000
+
+
+@pytest.mark.parametrize("name", ["items_shuffle", "items_ins_v2", "items_human_ins"])
+def test_read_shop__passes_over_a_byte_order_mark(tmp_path, name):
+    plain = read(write(tmp_path))
+    file = tmp_path / f"{name}.json"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert read(tmp_path) == plain
+
+
+def test_read_shop__reads_the_first_entries_if_asked_for_some(tmp_path):
+    write(tmp_path)
+    assert list(read_shop(find_files(tmp_path, "human"), 0, lambda *_: None, num_products=2)) == read(tmp_path)[:2]
 
 
 def test_read_shop__reads_emoji_and_halves_of_them(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -16,11 +17,12 @@ import pytest
 from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import SPLITS, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.envs.webshop.product_templates import attributes, choices, phrases, product_templates, sellers
+from textcraft_gym.envs.webshop.product_templates import attributes, choices, phrases, product_templates
 from textcraft_gym.envs.webshop.reward import reward
 from textcraft_gym.envs.webshop.search.bm25 import Index
+from textcraft_gym.envs.webshop.title_words import compose, title_words
 
-GOLDEN = "cc1a52d256f6cabc0522bfd662d4a84281400c01ba7405aa1d3fe32e54006934"
+GOLDEN = "7dd2e86fadcfc41fa19c572fce4c5a069339f7b14d6ad43a803caa701be2979f"
 """A new digest is a new version of the environment."""
 DIGEST = """
 import hashlib
@@ -68,7 +70,7 @@ def test_generate__makes_as_many_products_as_asked_for():
 
 
 def test_generate__fewer_products_than_types_raises():
-    with pytest.raises(ValueError, match=f"expected products >= {len(TEMPLATES)}, got 10"):
+    with pytest.raises(ValueError, match=f"expected num_products >= {len(TEMPLATES)} of a generated shop, got 10"):
         generate(0, 10)
 
 
@@ -136,7 +138,7 @@ def test_products__come_in_families_with_near_misses_and_decoys(seed):
     for product in products:
         types[product.query].append((product, {*product.title.lower().split()}))
     alike = sum(
-        any(other is not product and len(words & title) >= 0.6 * len(words | title) for other, words in types[query])
+        any(other is not product and len(words & title) >= 0.5 * len(words | title) for other, words in types[query])
         for query, members in types.items()
         for product, title in members
     )
@@ -163,6 +165,20 @@ def test_products__measure_as_the_real_ones(seed):
     assert mean(values) == pytest.approx(6, abs=0.5)
     assert median(product.price for product in products) == pytest.approx(29, abs=3)
     assert mean(len(product.prices) == 2 for product in products) == pytest.approx(0.09, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_titles__have_as_many_different_words_as_the_real_ones(seed):
+    """A sample of as many titles of the real shop has 5,319."""
+    words = {word for product in shop(seed)[0] for word in re.findall("[a-z0-9]+", product.title.lower())}
+    assert 5000 < len(words) < 5700
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_instructions__open_in_as_many_ways_as_the_real_ones(seed):
+    """By their first three words; the real ones have 310."""
+    openings = {tuple(goal.instruction.split()[:3]) for goal in shop(seed)[1]}
+    assert 300 < len(openings) < 500
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -240,7 +256,24 @@ def test_product_templates__draw_from_what_there_is_and_use_it_all():
     used = {name for template in TEMPLATES.values() for group in template.attributes for name in group}
     assert used == set(attributes())
     assert {choice for template in TEMPLATES.values() for _, choice in template.options} == set(choices())
-    assert {template.category for template in TEMPLATES.values()} == set(sellers())
+
+
+def test_title_words__are_composed_for_every_department_of_what_there_is():
+    departments = {template.category for template in TEMPLATES.values()}
+    purposes = ("sellers", "kinds", "features", "uses", "extras", "names")
+    composed = {f"{department} {purpose}" for department in departments for purpose in purposes}
+    words = title_words()
+    assert composed == {name for name in words if " " in name}
+    used = {field for name in composed for phrase in words[name] for field in re.findall(r"{(\w+)}", phrase)}
+    assert {field if field in words else field.removesuffix("s") for field in used} - {"code", "number"} == {
+        name for name in words if " " not in name
+    }
+    rng = random.Random(0).random
+    for department in departments:
+        for purpose in purposes:
+            phrases_of_it = {compose(rng, department, purpose) for _ in range(300)}
+            assert len(phrases_of_it) > 60
+            assert not any(re.search(r"[{}]|  |^ | $|[a-z]y\b.*ys\b|xs\b", phrase) for phrase in phrases_of_it)
 
 
 def test_attributes__stand_in_their_titles_and_bullets():
@@ -252,7 +285,7 @@ def test_attributes__stand_in_their_titles_and_bullets():
 
 def test_vocabulary__repeats_nothing():
     lists = [choice.values for choice in choices().values()]
-    lists += [tuple(chain(*sellers().values())), *phrases().values()]
+    lists += [*title_words().values(), *phrases().values()]
     for template in TEMPLATES.values():
         lists += [
             template.names,

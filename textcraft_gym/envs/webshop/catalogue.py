@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.envs.webshop.files import GoalKind, find_files
-from textcraft_gym.envs.webshop.generator import generate
+from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import shuffled, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.search.bm25 import Index
@@ -60,6 +60,7 @@ class Catalogue:
         *,
         goals: GoalKind = "human",
         seed: int = 0,
+        num_products: int | None = None,
         progress: Progress | None = None,
     ) -> Catalogue:
         """Load a catalogue; the same arguments and unchanged files give the same object.
@@ -69,19 +70,24 @@ class Catalogue:
             goals: ``human`` for those written by people, ``synthetic`` for a template sentence with each combination of
                 options; the latter need files.
             seed: Seed of a generated catalogue; with files, of the prices of ranges and the bounds on prices.
+            num_products: Number of products to generate, by default 1,000; with files, read only this many entries from
+                the start of the file of products, as the original does.
             progress: Called with the bytes read so far and in all; by default a progress bar on a terminal.
 
         Raises:
+            ValueError: If ``num_products`` is too small.
             ShopDataError: If a file is missing or cannot be read.
         """
+        if num_products is not None and (type(num_products) is not int or num_products < 1):
+            raise ValueError(f"expected num_products >= 1, got {num_products!r}")
         if data == GENERATED:
-            return _generated(seed)
+            return _generated(seed, num_products or PRODUCTS)
         files = find_files(data, goals)
         stamps = tuple((stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files.all))
-        key = (files, stamps, goals, seed)
+        key = (files, stamps, goals, seed, num_products)
         if key not in _loaded:
             with progress_bar(f"Reading {files.products.name}") as bar:
-                arrays = load(files, goals, seed, progress or bar)
+                arrays = load(files, goals, seed, progress or bar, num_products)
             products = StoredProducts(arrays)
             fingerprint = arrays["fingerprint"].tobytes().hex()
             catalogue = cls(products, StoredGoals(arrays, products), stored_index(arrays), fingerprint)
@@ -123,8 +129,8 @@ _loaded: dict[Any, Catalogue] = {}
 
 
 @lru_cache(maxsize=4)
-def _generated(seed: int) -> Catalogue:
-    products, goals = generate(seed)
+def _generated(seed: int, num_products: int) -> Catalogue:
+    products, goals = generate(seed, num_products)
     return Catalogue.of(products, shuffled(goals))
 
 

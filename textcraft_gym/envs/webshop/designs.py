@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
 from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
-from textcraft_gym.envs.webshop.product_templates import ProductTemplate, choices, sellers
+from textcraft_gym.envs.webshop.product_templates import ProductTemplate, choices
+from textcraft_gym.envs.webshop.title_words import compose
 
 # Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both again.
 HAS_OPTIONS = (True, True, True, False, False, False, False)
 """Whether a family has options; the families of a template go through these in random order."""
-FAMILY_SIZES = (2, 2, 3, 3, 4)
+FAMILY_SIZES = (2, 2, 2, 3, 3, 4)
 ATTRIBUTES = (1, 2, 3, 3, 3, 4, 5)
 """Number of attributes of a design."""
 VALUES = (2, 4, 5, 6, 6, 7, 9, 12)
 """Number of values of an option."""
 SHOWN = 0.9
 """Probability that a design with options has each option of its template."""
+COMPOSED = 0.65
+"""Probability that a kind, a feature or a use is composed of rarer words, and not of the template."""
 FIXED = 0.5
 """Probability that the title names a value for an option of the template that cannot be chosen."""
 
@@ -84,16 +87,25 @@ def _draw_design(rng: Uniform, template: ProductTemplate, has_options: bool) -> 
     level = rng()
     return Design(
         template=template,
-        seller=pick(rng, sellers()[template.category]),
+        seller=_draw_seller(rng, template),
         phrasing=int(rng() * 1e9),
-        kind=pick(rng, template.kinds),
-        feature=pick(rng, template.features),
-        use=pick(rng, template.uses),
+        kind=_draw_phrase(rng, template, "kinds", template.kinds),
+        feature=_draw_phrase(rng, template, "features", template.features),
+        use=_draw_phrase(rng, template, "uses", template.uses),
         attributes=tuple(pick(rng, group) for group in groups),
         values=values,
         fixed=fixed,
         price=low + (high - low) * level * (0.3 + 0.7 * level),
     )
+
+
+def _draw_seller(rng: Uniform, template: ProductTemplate) -> str:
+    name = compose(rng, template.category, "sellers")
+    return name.upper() if rng() < 0.3 else name
+
+
+def _draw_phrase(rng: Uniform, template: ProductTemplate, purpose: str, usual: Sequence[str]) -> str:
+    return compose(rng, template.category, purpose) if rng() < COMPOSED else pick(rng, usual)
 
 
 def _draw_values(rng: Uniform, choice: str) -> tuple[str, ...]:
@@ -141,13 +153,13 @@ def _change_values(rng: Uniform, base: Design) -> Design:
 
 def _change_detail(rng: Uniform, base: Design) -> Design:
     if rng() < 0.5:
-        return base._replace(kind=pick(rng, base.template.kinds))
-    return base._replace(feature=pick(rng, base.template.features))
+        return base._replace(kind=_draw_phrase(rng, base.template, "kinds", base.template.kinds))
+    return base._replace(feature=_draw_phrase(rng, base.template, "features", base.template.features))
 
 
 def _change_seller(rng: Uniform, base: Design) -> Design:
     """Sell the same under another brand, often for much more."""
-    seller = pick(rng, sellers()[base.template.category])
+    seller = _draw_seller(rng, base.template)
     factor = 1.5 + 2.0 * rng() if rng() < 0.75 else 0.7
     return base._replace(seller=seller, phrasing=int(rng() * 1e9), price=base.price * factor)
 

@@ -13,7 +13,17 @@ from textcraft_gym.envs.webshop.files import GoalKind
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
 from textcraft_gym.envs.webshop.rules import World, admissible_commands, apply, read
 from textcraft_gym.envs.webshop.state import START, Mode, State, Transition
-from textcraft_gym.envs.webshop.tasks import Task, draw_task, find_task, open_market, split_tasks
+from textcraft_gym.envs.webshop.tasks import (
+    GoalFilter,
+    Selection,
+    Task,
+    draw_task,
+    find_task,
+    goal_numbers,
+    open_market,
+    selected_tasks,
+)
+from textcraft_gym.envs.webshop.text import recall
 from textcraft_gym.envs.webshop.thoughts import thoughts
 from textcraft_gym.envs.webshop.vocabulary import vocabulary
 
@@ -72,11 +82,17 @@ class WebShopLiteEnv(TextEnv):
         nouns: Returns the nouns of a title, which the reward compares to tell types of product apart. The default takes
             every word but function words and numbers; the original uses a part-of-speech tagger.
         goals: ``human`` for those written by people, or ``synthetic`` for one of each combination of options.
+        num_products: Number of products: of a generated shop 100 or more, by default 1,000; of files the first entries
+            of the file of products, by default all.
+        filter_goals: Called with the number of each goal of the split and the goal; False leaves it out.
+        limit_goals: Number of goals to draw from those, by their weights, the same as in the original; -1 for all.
+        num_prev_obs: Number of earlier observations that precede each observation, separated by `` [SEP] ``.
+        num_prev_actions: Number of actions that stand between these.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
         UnknownName: For an unknown split, task, mode or kind of goals.
-        ValueError: If ``products_per_page`` is out of bounds, or the split has no goals.
+        ValueError: If a number is out of bounds, or the split has no goals.
         ShopDataError: If the data cannot be read.
 
     **Ids**: ``WebShopLite-v0``.
@@ -101,23 +117,39 @@ class WebShopLiteEnv(TextEnv):
         expert: bool = False,
         nouns: Nouns | None = None,
         goals: GoalKind = "human",
+        num_products: int | None = None,
+        filter_goals: GoalFilter | None = None,
+        limit_goals: int = -1,
+        num_prev_obs: int = 0,
+        num_prev_actions: int = 0,
         render_mode: str | None = None,
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
-        self.market = open_market(data, goals, mode, products_per_page, show_attrs, nouns or default_nouns)
+        self.market = open_market(
+            data, goals, mode, products_per_page, show_attrs, nouns or default_nouns, num_products
+        )
         self.split = split
-        if not self.market.catalogue.split(split):
-            count = len(self.market.catalogue.split("all"))
+        self._selection = Selection(self.market, split, filter_goals, limit_goals)
+        if not goal_numbers(self._selection):
+            count = len(self.market.catalogue.goals)
+            kept = " that filter_goals keeps" if self.market.catalogue.split(split) else ""
             raise ValueError(
-                f"split {split!r} of {data} has no goal: there are {count} goals, of which the first 500 are test"
+                f"split {split!r} of {data} has no goal{kept}: there are {count} goals, of which the first 500 are test"
             )
+        for name, number in (("num_prev_obs", num_prev_obs), ("num_prev_actions", num_prev_actions)):
+            if type(number) is not int or number < 0:
+                raise ValueError(f"expected {name} >= 0, got {number!r}")
+        self.num_prev_obs = num_prev_obs
+        self.num_prev_actions = num_prev_actions
+        self._recalled = 2 * max(num_prev_obs, num_prev_actions)
+        self._past: tuple[str, ...] = ()
         self._state: State = START
 
     # Not built in __init__, since a large catalogue has a hundred thousand goals.
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
         """The tasks of the split."""
-        return split_tasks(self.market, self.split)
+        return selected_tasks(self._selection)
 
     @property
     def fingerprint(self) -> str:
@@ -142,18 +174,23 @@ class WebShopLiteEnv(TextEnv):
         raise self.unsupported("possible_commands", "searches are free text")
 
     def _find_task(self, name: Any) -> Task:
-        return find_task(self.market, self.split, name)
+        return find_task(self._selection, name)
 
     def _draw_task(self, draw: int) -> Task:
-        return draw_task(self.market, self.split, draw)
+        return draw_task(self._selection, draw)
 
     def _begin(self, task: Task, draw: int) -> str:
         self._set_up(task)
         self._state = START
-        return read(self._world, Transition(START))
+        observation = read(self._world, Transition(START))
+        self._past = (observation,) if self._recalled else ()
+        return observation
 
     def _play(self, action: str) -> Step:
         self._state, observation, reason, _ = apply(self._world, self._state, action)
+        if self._recalled:
+            self._past = (*self._past[-self._recalled + 1 :], action, observation)
+            observation = recall(self._past, self.num_prev_obs, self.num_prev_actions)
         info: dict[str, Any] = {"task": self.task.id, "won": False}
         if reason:
             info["invalid_reason"] = reason
@@ -194,12 +231,14 @@ class WebShopLiteEnv(TextEnv):
             ("mode", market.mode),
             ("products_per_page", market.products_per_page),
             ("show_attrs", market.show_attrs),
+            ("num_prev_obs", self.num_prev_obs),
+            ("num_prev_actions", self.num_prev_actions),
         )
 
-    def _position(self) -> State:
-        return self._state
+    def _position(self) -> tuple[State, tuple[str, ...]]:
+        return self._state, self._past
 
-    def _go_back(self, task: Task, draw: int, position: State) -> None:
+    def _go_back(self, task: Task, draw: int, position: tuple[State, tuple[str, ...]]) -> None:
         if self.task != task:
             self._set_up(task)
-        self._state = position
+        self._state, self._past = position

@@ -12,16 +12,17 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
-
-import ijson
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from textcraft_gym.envs.webshop.goals import Wish, price_upper
+from textcraft_gym.envs.webshop.json_stream import JSONStreamError, read_items, read_members
 from textcraft_gym.envs.webshop.product import NO_PRICE, Product
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.progress import Progress
 
+T = TypeVar("T")
 GoalKind: TypeAlias = Literal["human", "synthetic"]
 
 MAX_ASIN = 10
@@ -97,21 +98,24 @@ def _attributes_file(products: Path) -> Path:
     return candidates[0]
 
 
-def read_shop(files: ShopFiles, seed: int, progress: Progress) -> Iterator[tuple[Product, list[Wish]]]:
+def read_shop(
+    files: ShopFiles, seed: int, progress: Progress, num_products: int | None = None
+) -> Iterator[tuple[Product, list[Wish]]]:
     """Yield each product with the wishes for it.
 
     Args:
         files: The files.
         seed: Seed of the prices of ranges and the bounds on prices.
         progress: Called with the bytes read of the file of products, and its size.
+        num_products: Number of entries to read of that file, those that are skipped included; None for all.
 
     Raises:
         ShopDataError: At the first invalid entry.
     """
-    attributes = dict(_entries_by_asin(files.attributes))
-    human = dict(_entries_by_asin(files.human)) if files.human else None
+    attributes = _entries_by_asin(files.attributes)
+    human = _entries_by_asin(files.human) if files.human else None
     seen: set[str] = set()
-    for index, values in enumerate(_entries(files.products, progress)):
+    for index, values in enumerate(islice(_entries(files.products, progress), num_products)):
         entry = _Entry(files.products, index, values)
         asin = entry.text("asin")
         if not asin:
@@ -256,34 +260,20 @@ def _synthetic_wishes(entry: _Entry, product: Product, seed: int) -> Iterator[Wi
 
 def _entries(file: Path, progress: Progress) -> Iterator[Any]:
     size = file.stat().st_size
-    with file.open("rb") as stream:
-        for entry in _parsed(file, ijson.items(stream, "item", use_float=True)):
-            progress(stream.tell(), size)
-            yield entry
-        progress(size, size)
+    yield from _located(file, read_items(file, lambda read: progress(read, size)))
+    progress(size, size)
 
 
-def _entries_by_asin(file: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield entries as JSON in bytes, which take a fifth of the memory of objects."""
-    with file.open("rb") as stream:
-        _expect_object(file, stream)
-        for asin, entry in _parsed(file, ijson.kvitems(stream, "", use_float=True)):
-            yield asin, json.dumps(entry).encode()
+def _entries_by_asin(file: Path) -> dict[str, bytes]:
+    return {asin: entry.encode() for asin, entry in _located(file, read_members(file))}
 
 
-def _expect_object(file: Path, stream: IO[bytes]) -> None:
-    start = stream.read(64).lstrip()[:1]
-    stream.seek(0)
-    if start != b"{":
-        raise ShopDataError(file, "expected an object with ASINs as keys")
-
-
-def _parsed(file: Path, parser: Iterator[Any]) -> Iterator[Any]:
-    """Yield entries; a syntax error is reported with the index of the entry that it is in."""
+def _located(file: Path, entries: Iterator[T]) -> Iterator[T]:
+    """Yield entries; an error is reported with the file and the index of the entry that it is in."""
     index = 0
     try:
-        for entry in parser:
+        for entry in entries:
             yield entry
             index += 1
-    except (ijson.JSONError, UnicodeError) as error:
-        raise ShopDataError(file, f"not JSON, or truncated: {error}", index) from error
+    except JSONStreamError as error:
+        raise ShopDataError(file, str(error), index) from error

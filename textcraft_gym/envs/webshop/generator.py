@@ -29,9 +29,9 @@ WANTED = (1, 2, 2, 3)
 """Number of attributes that a customer asks for."""
 WANTED_WITH_OPTIONS = (1, 1, 1, 2)
 """Number of attributes that a customer asks for in addition to option values."""
-ASKED = 0.95
+ASKED = 0.88
 """Probability that a customer asks for a value of an option."""
-DETAILS = {"kind": 0.25, "feature": 0.1, "use": 0.15, "fixed": 0.2}
+DETAILS = {"kind": 0.4, "feature": 0.15, "use": 0.2, "fixed": 0.2}
 """Probability that a customer mentions a detail that the reward does not count."""
 
 _ASIN_LETTERS = "0123456789BCDFGHJKLMNPQRSTVWXYZ"
@@ -52,7 +52,7 @@ def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ..
     """
     templates = product_templates()
     if products < len(templates):
-        raise ValueError(f"expected products >= {len(templates)}, got {products}")
+        raise ValueError(f"expected num_products >= {len(templates)} of a generated shop, got {products}")
     rng = random.Random(f"shop {seed}").random
     share, remainder = divmod(products, len(templates))
     designs: list[Design] = []

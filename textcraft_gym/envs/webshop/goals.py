@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeVar
 
 from textcraft_gym.envs.webshop.product import Goal, Product
@@ -46,6 +48,25 @@ def shuffled(goals: Iterable[T]) -> list[T]:
     order = list(goals)
     random.Random(_ORDER_SEED).shuffle(order)
     return order
+
+
+def drawn(weights: Sequence[float], count: int, goals: int) -> list[int]:
+    """Return the indices of some goals, drawn by their weights as the original draws a limited number of goals.
+
+    It goes on with the generator that shuffled all goals, and never draws the first.
+
+    Args:
+        weights: The weights of the goals to draw from.
+        count: Number of goals to draw, fewer than there are.
+        goals: Number of all goals, which were shuffled before.
+    """
+    rng = random.Random(_ORDER_SEED)
+    rng.shuffle([0] * goals)
+    cumulative = [0.0, *accumulate(weights)]
+    indices: dict[int, None] = {}
+    while len(indices) < count:
+        indices[min(bisect(cumulative, rng.uniform(0, cumulative[-1])), len(weights) - 1)] = None
+    return list(indices)
 
 
 def price_upper(price: float, rng: random.Random) -> float:

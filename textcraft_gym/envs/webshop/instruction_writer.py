@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from textcraft_gym.envs.shuffle import Uniform, pick
@@ -26,6 +26,12 @@ PARAPHRASES = 0.3
 """Probability of each way to write a value differently."""
 REASONS = 0.4
 """Probability that a customer gives a reason first."""
+ASKERS = 0.05
+"""Probability that a customer speaks of somebody else."""
+RARER = 0.15
+"""Probability of an opening that few customers use."""
+GREETINGS = 0.05
+"""Probability of a greeting, if no reason comes first."""
 TYPING_ERRORS = 0.02
 """Probability that an instruction has a typing error."""
 
@@ -120,9 +126,23 @@ def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[
         body += clause
         choice = pick(rng, phrases()["choices"])
         further_sentences.append(choice.format(_join_values(values), them="them" if is_plural else "it"))
-    reason = [pick(rng, phrases()[f"{template.category} reasons"])] if rng() < REASONS else []
-    opener = pick(rng, phrases()["openers"] if reason else phrases()["openers"] + phrases()["greetings"])
-    return _mistype(rng, ". ".join([*reason, opener.format(body), *further_sentences]))
+    return _mistype(rng, ". ".join([*_open(rng, template.category, body), *further_sentences]))
+
+
+def _open(rng: Uniform, department: str, body: str) -> Iterator[str]:
+    """Yield a reason, if the customer gives one, and the sentence that asks for the product."""
+    gives_reason = rng() < REASONS
+    if gives_reason and rng() < ASKERS:
+        yield pick(rng, phrases()["reasons"]).format(pick(rng, phrases()["askers"]))
+    elif gives_reason:
+        yield pick(rng, phrases()[f"{department} reasons"])
+    if not gives_reason and rng() < ASKERS:
+        opener = f"{pick(rng, phrases()['askers'])} {pick(rng, phrases()['wants'])}"
+    else:
+        opener = pick(rng, phrases()["rarer openers" if rng() < RARER else "openers"])
+        if not gives_reason and rng() < GREETINGS:
+            opener = f"{pick(rng, phrases()['greetings'])}, {opener}"
+    yield opener.format(body)
 
 
 def _write_noun_phrase(noun_phrase: NounPhrase, adjectives: Sequence[str], kind: str) -> str:

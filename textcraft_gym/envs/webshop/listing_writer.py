@@ -10,11 +10,16 @@ from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 from textcraft_gym.envs.webshop.designs import ATTRIBUTES, Design
 from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.envs.webshop.product_templates import Bullet, attributes, parse_bullet, phrases
+from textcraft_gym.envs.webshop.title_words import compose
 
 # Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both again.
 IN_TITLE = 0.6
 """Probability that the title names an attribute, so that it need not be looked up further down."""
-TITLE_WORDS = (8, 11, 13, 15, 16, 17, 20, 24)
+EXTRAS = 3
+"""Number of further phrases of rarer words, of which a title has as many as it has room for."""
+NAMES = 2
+"""Number of phrases that only this title has."""
+TITLE_WORDS = (8, 9, 10, 12, 14, 16, 18, 20)
 BULLETS = (4, 4, 4, 5, 5, 5, 5, 6)
 WITHOUT_DESCRIPTION = 0.3
 PRICE_RANGES = 0.09
@@ -40,10 +45,12 @@ def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> 
     wording = random.Random(f"words {design.phrasing}").random
     is_named = [wording() < IN_TITLE for _ in range(max(ATTRIBUTES))]
     in_title = [name for name, named in zip(design.attributes, is_named, strict=False) if named]
-    title = _write_title(wording, design, in_title)
-    # Drawn from ``rng``: further draws from ``wording`` would change the bullets, which a family shares.
+    # Drawn from ``rng``: a title has words of its own, beside those that a family shares.
+    own = [compose(rng, design.template.category, "names") for _ in range(NAMES)]
+    title = _write_title(wording, design, in_title, own)
+    # Further draws from ``wording`` would change the bullets.
     while title in titles:
-        title = _write_title(rng, design, in_title)
+        title = _write_title(rng, design, in_title, own)
     titles.add(title)
     bullets, remaining = _write_bullets(wording, design, in_title)
     prices = _round_price(rng, design.price)
@@ -62,7 +69,7 @@ def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> 
     )
 
 
-def _write_title(rng: Uniform, design: Design, attribute_names: Sequence[str]) -> str:
+def _write_title(rng: Uniform, design: Design, attribute_names: Sequence[str], own: Sequence[str]) -> str:
     """Add search words to the name until the title has the length that the seller likes."""
     template, max_words = design.template, pick(rng, TITLE_WORDS)
     name, *other_names = shuffle(rng, template.names)
@@ -70,15 +77,16 @@ def _write_title(rng: Uniform, design: Design, attribute_names: Sequence[str]) -
     core = f"{design.kind} {name}"
     if named and not named[0].startswith(_AFTER_NAME) and rng() < 0.5:
         core = f"{named.pop(0)} {core}"
-    if rng() < 0.75:
+    if rng() < 0.85:
         core = f"{design.seller} {core}"
-    if rng() < 0.6:
+    if rng() < 0.4:
         core += f" with {design.feature}"
     use = f"for {_without_article(design.use)}"
-    required = shuffle(rng, [*named, use] if rng() < 0.7 else named)
-    optional = shuffle(rng, [*template.gloss, *other_names, use])
+    required = shuffle(rng, [*named, use] if rng() < 0.4 else named)
+    extras = [compose(rng, template.category, "extras") for _ in range(EXTRAS)]
+    optional = [*extras, *shuffle(rng, [*template.gloss, *other_names, use])]
     tail = _write_fixed_values(rng, [_title_case(value) for value in design.fixed.values()])
-    parts = [core, *required]
+    parts = [core, *required, *own]
     for part in optional:
         if part not in parts and _count_words([*parts, part, tail]) <= max_words + 1:
             parts.append(part)

@@ -1,4 +1,4 @@
-"""The vocabulary of generated shops: product templates, attributes, option values, sellers and phrases.
+"""The vocabulary of generated shops: product templates, attributes, option values and phrases.
 
 The words are in ``data/*.txt``, all written for this package; each file describes its format at the top.
 """
@@ -98,35 +98,28 @@ class ProductTemplate(NamedTuple):
 @lru_cache(maxsize=1)
 def product_templates() -> tuple[ProductTemplate, ...]:
     """Return all product templates."""
-    return tuple(map(_parse_template, _blocks("product_templates")))
+    return tuple(map(_parse_template, blocks("product_templates")))
 
 
 @lru_cache(maxsize=1)
 def attributes() -> dict[str, Attribute]:
     """Return all attributes by name."""
-    return {block[0]: _parse_attribute(block) for block in _blocks("attributes")}
+    return {block[0]: _parse_attribute(block) for block in blocks("attributes")}
 
 
 @lru_cache(maxsize=1)
 def choices() -> dict[str, Choice]:
     """Return the values of options by name."""
     return {
-        name.removesuffix(" (in order)"): Choice(_list(values), name.endswith("(in order)"), _list(asks[0][2:]))
-        for name, values, asks in _lists()
-        if asks
+        name.removesuffix(" (in order)"): Choice(_list(values), name.endswith("(in order)"), _list(asks))
+        for name, values, asks in map(_parse_choice, blocks("values"))
     }
-
-
-@lru_cache(maxsize=1)
-def sellers() -> dict[str, tuple[str, ...]]:
-    """Return the sellers of each department, all invented."""
-    return {name.removesuffix(" sellers"): _list(values) for name, values, asks in _lists() if not asks}
 
 
 @lru_cache(maxsize=1)
 def phrases() -> dict[str, tuple[str, ...]]:
     """Return the phrases of sellers and customers by occasion."""
-    return {block[0]: tuple(block[1:]) for block in _blocks("phrases")}
+    return {block[0]: tuple(block[1:]) for block in blocks("phrases")}
 
 
 def parse_bullet(line: str) -> Bullet:
@@ -170,12 +163,14 @@ def _parse_attribute(block: list[str]) -> Attribute:
     )
 
 
-def _lists() -> list[tuple[str, str, list[str]]]:
-    """Return the blocks of ``values.txt``: a name, the values, and for options the phrases that ask for one."""
-    return [(*block[0].split(": ", 1), block[1:]) for block in _blocks("values")]  # type: ignore[misc]
+def _parse_choice(block: list[str]) -> tuple[str, str, str]:
+    """Return the name of an option, its values, and the phrases that ask for one."""
+    first, asks = block
+    name, _, values = first.partition(": ")
+    return name, values, asks.removeprefix("= ")
 
 
-def _blocks(name: str) -> list[list[str]]:
+def blocks(name: str) -> list[list[str]]:
     """Return the lines of each block of a file, without comments; blank lines separate blocks."""
     text = (files("textcraft_gym.envs.webshop") / "data" / f"{name}.txt").read_text(encoding="utf-8")
     blocks = [[line for line in block.splitlines() if not line.startswith("# ")] for block in text.split("\n\n")]

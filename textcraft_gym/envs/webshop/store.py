@@ -113,7 +113,7 @@ class _Writer:
         return {name: np.frombuffer(self.data, np.uint8), f"{name}_ends": np.frombuffer(self.ends, np.int64)}
 
 
-def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress) -> Arrays:
+def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress, num_products: int | None = None) -> Arrays:
     """Return the arrays of a data set, from the cache if its files are unchanged.
 
     Raises:
@@ -122,12 +122,13 @@ def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress) -> Ar
     # The name identifies the files and arguments, the stamp their version: a changed file replaces its cached arrays.
     stats = [(file, file.stat()) for file in files.all]
     parts = [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]
-    stamp = json.dumps([FORMAT, goals, seed, parts])
-    name = hashlib.sha256(json.dumps([goals, seed, [path for path, *_ in parts]]).encode()).hexdigest()[:16]
+    stamp = json.dumps([FORMAT, goals, seed, num_products, parts])
+    identity = [goals, seed, num_products, [path for path, *_ in parts]]
+    name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
     cached = cache_folder() / f"webshop-{name}.arrays"
     arrays = _read(cached, stamp)
     if arrays is None:
-        arrays = build(read_shop(files, seed, progress), files)
+        arrays = build(read_shop(files, seed, progress, num_products), files)
         if keep(cached, partial(_write, arrays, stamp)):
             arrays = _read(cached, stamp) or arrays
     return arrays

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.envs.webshop.catalogue import GENERATED, Catalogue
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.files import GoalKind
+from textcraft_gym.envs.webshop.goals import drawn
 from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns, written
 from textcraft_gym.envs.webshop.state import Mode, Shop
@@ -21,7 +23,9 @@ GOAL_KINDS = ("human", "synthetic")
 
 _MOST_DIGITS = 9
 
-OpenedBy: TypeAlias = "tuple[str | Path, GoalKind, Mode, int | None, bool, Nouns]"
+OpenedBy: TypeAlias = "tuple[str | Path, GoalKind, Mode, int | None, bool, Nouns, int | None]"
+GoalFilter: TypeAlias = Callable[[int, Goal], bool]
+"""Returns whether to keep the goal of this number."""
 
 
 class Market(Shop):
@@ -33,13 +37,29 @@ class Market(Shop):
     """
 
     def __init__(self, catalogue: Catalogue, opened_by: OpenedBy) -> None:
-        _, self.goals, mode, products_per_page, show_attrs, nouns = opened_by
+        _, self.goals, mode, products_per_page, show_attrs, nouns, _ = opened_by
         super().__init__(catalogue, mode=mode, products_per_page=products_per_page, show_attrs=show_attrs, nouns=nouns)
         self.catalogue = catalogue
         self._opened_by = opened_by
 
     def __reduce__(self) -> Any:
         return open_market, self._opened_by
+
+
+class Selection(NamedTuple):
+    """The goals that are played.
+
+    Attributes:
+        market: The market.
+        split: Its split.
+        filter_goals: Keeps some goals of the split; None keeps all.
+        limit_goals: Number of goals to draw from those, by their weights; -1 for all.
+    """
+
+    market: Market
+    split: str
+    filter_goals: GoalFilter | None = None
+    limit_goals: int = -1
 
 
 @dataclass(frozen=True)
@@ -95,59 +115,78 @@ def open_market(
     products_per_page: int | None = None,
     show_attrs: bool = False,
     nouns: Nouns = default_nouns,
+    num_products: int | None = None,
 ) -> Market:
     """Return the market of a data set, the same object as long as the data is unchanged.
 
     Raises:
         UnknownName: If there is no such mode or kind of goals.
-        ValueError: For synthetic goals of generated data, which has none.
+        ValueError: For synthetic goals of generated data, which has none, or for too small a number of products.
         ShopDataError: If the data cannot be read.
     """
     if goals not in GOAL_KINDS:
         raise UnknownName("kind of goals", goals, GOAL_KINDS)
     if data == GENERATED and goals != "human":
         raise ValueError(f"expected goals='human' for generated data, got {goals!r}")
-    return _market(Catalogue.load(data, goals=goals), (data, goals, mode, products_per_page, show_attrs, nouns))
+    catalogue = Catalogue.load(data, goals=goals, num_products=num_products)
+    return _market(catalogue, (data, goals, mode, products_per_page, show_attrs, nouns, num_products))
 
 
 @lru_cache(maxsize=32)
-def split_tasks(market: Market, split: str) -> tuple[Task, ...]:
-    """Return the tasks of a split, in order.
+def goal_numbers(selection: Selection) -> Sequence[int]:
+    """Return the numbers of the selected goals, which a filter or a limit does not change.
 
     Raises:
         UnknownName: If there is no such split.
+        ValueError: If ``limit_goals`` is out of bounds.
     """
-    return tuple(task_at(market, index) for index in market.catalogue.split(split))
+    market, split, keep, limit = selection
+    if type(limit) is not int or not (limit == -1 or limit > 0):
+        raise ValueError(f"expected limit_goals >= 1, or -1 for all, got {limit!r}")
+    goals = market.catalogue.goals
+    numbers: Sequence[int] = market.catalogue.split(split)
+    if keep is not None:
+        numbers = tuple(number for number in numbers if keep(number, goals[number]))
+    if not 0 < limit < len(numbers):
+        return numbers
+    weights = [goals[number].weight for number in numbers]
+    return tuple(numbers[index] for index in drawn(weights, limit, len(goals)))
 
 
-def draw_task(market: Market, split: str, seed: int) -> Task:
-    """Return a task of a split: human goals are drawn uniformly, synthetic ones by their weights.
+@lru_cache(maxsize=32)
+def selected_tasks(selection: Selection) -> tuple[Task, ...]:
+    """Return the selected tasks, in order."""
+    return tuple(task_at(selection.market, number) for number in goal_numbers(selection))
+
+
+def draw_task(selection: Selection, seed: int) -> Task:
+    """Return one of the selected tasks: human goals are drawn uniformly, synthetic ones by their weights.
 
     Args:
-        market: The market.
-        split: A split that is not empty.
+        selection: The goals to draw from, one or more.
         seed: A random integer of 64 bits.
     """
-    indices = market.catalogue.split(split)
-    if market.goals == "human":
-        return task_at(market, indices[seed % len(indices)])
-    cumulative = _cumulative_weights(market, split)
+    numbers = goal_numbers(selection)
+    if selection.market.goals == "human":
+        return task_at(selection.market, numbers[seed % len(numbers)])
+    cumulative = _cumulative_weights(selection)
     position = bisect(cumulative, seed / (1 << 64) * cumulative[-1])
-    return task_at(market, indices[min(position, len(indices) - 1)])  # rounding may reach the end
+    return task_at(selection.market, numbers[min(position, len(numbers) - 1)])  # rounding may reach the end
 
 
-def find_task(market: Market, split: str, task_id: object) -> Task:
-    """Return a task of any split by its id.
+def find_task(selection: Selection, task_id: object) -> Task:
+    """Return a task by its id, also one that is not selected.
 
     Raises:
-        UnknownName: If there is none; the message suggests ids of ``split``.
+        UnknownName: If there is none; the message suggests selected ones.
     """
+    market = selection.market
     number, _, _ = str(task_id).partition("-")
     if number.isdecimal() and len(number) <= _MOST_DIGITS and int(number) < len(market.catalogue.goals):
         task = task_at(market, int(number))
         if task.id == task_id:
             return task
-    raise UnknownName("task", task_id, [task.id for task in split_tasks(market, split)])
+    raise UnknownName("task", task_id, [task.id for task in selected_tasks(selection)])
 
 
 def task_at(market: Market, number: int) -> Task:
@@ -162,6 +201,6 @@ def _market(catalogue: Catalogue, opened_by: OpenedBy) -> Market:
 
 
 @lru_cache(maxsize=32)
-def _cumulative_weights(market: Market, split: str) -> list[float]:
-    goals = market.catalogue.goals
-    return list(accumulate(goals[index].weight for index in market.catalogue.split(split)))
+def _cumulative_weights(selection: Selection) -> list[float]:
+    goals = selection.market.catalogue.goals
+    return list(accumulate(goals[number].weight for number in goal_numbers(selection)))

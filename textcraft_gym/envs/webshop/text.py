@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node, page
 from textcraft_gym.envs.webshop.state import Mode, Shop, Transition
@@ -66,6 +66,22 @@ def observation(shop: Shop, instruction: str, turn: Transition, earned: float) -
     """Return the observation after an action: the page, or a short answer instead."""
     answer = short_answer(shop.mode, turn, earned)
     return MODES[shop.mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
+
+
+def recall(past: Sequence[str], num_prev_obs: int, num_prev_actions: int) -> str:
+    """Join an observation with some before it and the actions in between, as the original does.
+
+    Args:
+        past: Observations and actions in turn, the present observation last.
+        num_prev_obs: Number of earlier observations to include.
+        num_prev_actions: Number of actions to include.
+    """
+    kept = []
+    for back, words in zip(range(len(past) - 1, -1, -1), past, strict=True):
+        turns, is_action = divmod(back, 2)
+        if turns < num_prev_actions if is_action else turns <= num_prev_obs:
+            kept.append(words)
+    return " [SEP] ".join(kept)
 
 
 def chosen(value: str) -> str:
