@@ -95,7 +95,7 @@ def choose(prompt: str, draws: Draws) -> str:
     choice = _choice(prompt)
     if not draws.errs("misjudge", "choice"):
         return choice
-    listed = re.findall(r"^\d+", prompt.rpartition("\nGoal: ")[2], re.MULTILINE)
+    listed: list[str] = re.findall(r"^\d+", prompt.rpartition("\nGoal: ")[2], re.MULTILINE)
     return draws.pick([other for other in [*listed, "done"] if other != choice])
 
 
@@ -256,7 +256,10 @@ class Mind:
             return complaint
         done: list[str] = []
         tried: set[tuple[str, str]] = set()
-        for step, success in _ANSWERED.findall(dialogue):
+        answered = _ANSWERED.findall(dialogue)
+        if answered and answered[-1][1] != "yes" and self.draws.errs("misjudge", "diagnosis"):
+            answered.pop()  # so that it tries the same again
+        for step, success in answered:
             if success == "yes":
                 done.append(step)
             elif sought := _SOUGHT_AT.match(step):
