@@ -13,6 +13,7 @@ from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.games.alfworld.household import (
     APPLIANCES,
+    PUT_COMMANDS,
     Household,
     HouseholdTask,
     Next,
@@ -34,9 +35,11 @@ PLACES_A_STEP = 8
 """Maximum number of places named in one step of a plan: the number that one attempt has turns to search."""
 
 _TASK = "\n\nYour task is to: "
+_DEMONSTRATED = re.compile(r"^Your task is to: (.+)\n>", re.MULTILINE)
+"""A task that is shown from its beginning: nothing is known of what was done before."""
 _LAST = re.compile(r"^The last action was: (.+)\n(.+)$", re.MULTILINE)
-_SOUGHT = re.compile(rf"^{THOUGHT} an? (\w+) may be in the (\w+), [0-9]+ in mind$")
-_STARTED = f"{THOUGHT} to"
+_SOUGHT = re.compile(rf"^(?:{THOUGHT} )?an? (\w+) may be in the (\w+), [0-9]+ in mind$")
+_STARTED = (f"{THOUGHT} to", "to ")
 _PLANNED = re.compile(r"^#(\d+) (.+)$")
 _SUCCEEDED = re.compile(r"I succeeded on step ([0-9, ]+)\.")
 _NOT_THERE = re.compile(r'I failed on step \d+ "(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)"')
@@ -92,7 +95,7 @@ def choose(prompt: str, draws: Draws) -> str:
     choice = _choice(prompt)
     if not draws.errs("misjudge", "choice"):
         return choice
-    listed = re.findall(r"^\d+", prompt.rpartition("\nGoal: ")[2], re.MULTILINE)
+    listed: list[str] = re.findall(r"^\d+", prompt.rpartition("\nGoal: ")[2], re.MULTILINE)
     return draws.pick([other for other in [*listed, "done"] if other != choice])
 
 
@@ -135,6 +138,12 @@ class Mind:
         self.exempt_plan = reading.exempt_plan
         self.draw = reading.rng.random() if reading.rng else None
         self.draws = reading.draws
+        self.manual = reading.manual
+        self.acts = reading.question.cue is Cue.TURN
+        tasks = map(read_task, _DEMONSTRATED.findall(reading.manual.demonstrations))
+        self.shown = {_stages(demonstrated) for demonstrated in tasks if demonstrated}
+        told = tuple(form for verb, form in PUT_COMMANDS.items() if self.manual.tells(rf"\b{verb}\b"))
+        self.household.put_commands = told or self.household.put_commands
         self.started = False
         self.searched: dict[str, list[str]] = {}
         self.searched_in_vain = {thing: kinds.split(", ") for thing, kinds in _IN_VAIN.findall(information)}
@@ -165,13 +174,14 @@ class Mind:
         if not self.started and len(about) > 1:
             things = ", ".join(about)
             return (
-                too_much([about], self.span) or f"{_STARTED} {sentence} I keep {things} in mind, {len(about)} of them"
+                too_much([about], self.span) or f"{THOUGHT} to {sentence} I keep {things} in mind, {len(about)} of them"
             )
         return self._search(step) or step.command
 
     def order(self, thing: str) -> list[str]:
         """Return the places in the order in which to search them for an object; a draw shuffles their kinds."""
-        places = likely(thing, self.household.places)
+        # Alphabetical order is that of a player who was not told to begin with the likeliest places.
+        places = likely(thing, self.household.places) if self.manual.tells("likel") else sorted(self.household.places)
         # Sorted by kind, so that all places of a kind are searched before the next kind is opened.
         if self.draw is not None:
             rank = {name: random.Random(f"{self.draw}/{thing}/{name}").random() for name in map(kind, places)}
@@ -180,9 +190,26 @@ class Mind:
         return sorted(places, key=lambda place: (place != self.found.get(thing), kind(place) in in_vain))
 
     def about(self) -> list[str]:
-        """Return the distinct things that the task names, and the appliance that it requires."""
-        appliances = [kind(place) for place in self._appliances()]
-        return in_mind([[self.task.thing, *appliances, *filter(None, [kind(self.task.target), self.task.lamp])]])
+        """Return the distinct things that the task names, the appliance that it requires, and what was never shown.
+
+        Where a demonstration shows a whole task of the kind, the appliance and the lamp are read off there.
+        """
+        task = self.task
+        tools = [*map(kind, self._appliances()), task.lamp]
+        if self.acts and _stages(task) in self.shown:
+            tools = []
+        return in_mind([list(filter(None, [task.thing, *tools, kind(task.target)])), self._unseen()])
+
+    def _unseen(self) -> list[str]:
+        """Return the commands that the task takes and no demonstration shows; only who acts needs them."""
+        if not self.acts:
+            return []
+        task = self.task
+        put = self.household.put_commands[0].partition(" ")[0] if task.target else ""
+        needed = ["go", "take", task.treatment, put, "use" if task.lamp else ""]
+        # Who has seen only tasks that go on after a search must think of ending there.
+        ends = ["the end"] if self.shown and not any(_stages(task)) and _stages(task) not in self.shown else []
+        return [*self.manual.unseen(list(filter(None, needed))), *ends]
 
     def plan(self, *, in_full: bool) -> str:
         """Return a plan one level down, or the fullest that can be kept in mind."""
@@ -229,7 +256,10 @@ class Mind:
             return complaint
         done: list[str] = []
         tried: set[tuple[str, str]] = set()
-        for step, success in _ANSWERED.findall(dialogue):
+        answered = _ANSWERED.findall(dialogue)
+        if answered and answered[-1][1] != "yes" and self.draws.errs("misjudge", "diagnosis"):
+            answered.pop()  # so that it tries the same again
+        for step, success in answered:
             if success == "yes":
                 done.append(step)
             elif sought := _SOUGHT_AT.match(step):
@@ -326,6 +356,11 @@ class Mind:
 def _holds(dialogue: str, thing: str) -> bool:
     """Return whether the last inventory of a dialogue names a thing."""
     return _INVENTORY.findall(dialogue)[-1:] == [thing]
+
+
+def _stages(task: HouseholdTask) -> tuple[str, bool, bool]:
+    """Return the treatment of a task, and whether it puts the thing somewhere or looks at it under a lamp."""
+    return task.treatment, bool(task.target), bool(task.lamp)
 
 
 def _among(task: HouseholdTask) -> str:

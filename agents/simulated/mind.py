@@ -13,10 +13,11 @@ from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games.crafting import Recipe, Want, listed, read_parts, read_recipe
 from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.manual import LINE_FORMS
 from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
-_OPENED = re.compile(rf"^{THOUGHT} for ([0-9]{{1,9}}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
+_OPENED = re.compile(rf"^(?:{THOUGHT} )?for ([0-9]{{1,9}}) .+ I (.+), [0-9]+ times, [0-9]+ in mind$")
 _STEP = re.compile(r"^Step ([0-9]{1,4}): (.+)$", re.MULTILINE)
 _FAILED = re.compile(r"^.*I failed on step [0-9]+ \"(.+?)\"(?:: |\.$)", re.MULTILINE)
 _LACKED = re.compile(r"^I did not have (.+)\.$", re.MULTILINE)
@@ -109,6 +110,7 @@ class Mind(ABC):
             action, _, rest = turn.partition("\n")
             observation = rest.partition("\n")[0]
             if opened := _OPENED.match(action):
+                observation = ""  # the game may answer a thought that is written like an action
                 if recipe := read_recipe(opened[2]):
                     self.open_lines.append(Line(int(opened[1]), recipe))
             else:
@@ -163,8 +165,8 @@ class Mind(ABC):
         divided: dict[str, Recipe] = {}
         first, *later = self._divided(self.wants, divided, sys.maxsize)[0]
         above = _ancestors(first.want.item, divided)
-        lines = [first.things, *(step.things for step in later if step.want.item in above)]
-        return too_much(lines, self.span) or self.call(first)
+        lines = [first, *(step for step in later if step.want.item in above)]
+        return self._too_much(lines, self.span) or self.call(first)
 
     def program(self, *, checked: bool) -> str:
         """Return the plan as a program, with a check before each step if ``checked``."""
@@ -206,7 +208,7 @@ class Mind(ABC):
         for want in self._agenda():
             steps += self._divide(want) if want.item == failed.item else [Step(want)]
         summary = f"I did not get to {failed.amount} {failed.item}."
-        if complaint := too_much((step.things for step in steps), self.span):
+        if complaint := self._too_much(steps, self.span):
             return f"{summary} {complaint}"
         return f"{summary} New plan:\n{self._numbered(steps)}"
 
@@ -262,18 +264,26 @@ class Mind(ABC):
     def _obtain(self, want: Want) -> str:
         """Return the action that obtains an item, or the line that opens its recipe if that fits into the span."""
         recipe = self.recipe(want, {line.recipe.makes.item for line in self.open_lines})
-        if recipe is None:
-            return f"{self.verb(want.item)} {want.amount} {want.item}"
-        lines = [*(line.recipe.things for line in self.open_lines), recipe.things]
+        verb = recipe.verb if recipe else self.verb(want.item)
+        unseen = self.reading.manual.unseen([*(line.recipe.verb for line in self.open_lines), verb])
+        lines = [*(line.recipe.things for line in self.open_lines), recipe.things if recipe else [], unseen]
         if complaint := too_much(lines, self.span):
             return complaint
+        if recipe is None:
+            return f"{verb} {want.amount} {want.item}"
         times = recipe.times(want.amount)
         return f"{THOUGHT} for {want.amount} {want.item} I {recipe}, {times} times, {len(in_mind(lines))} in mind"
+
+    def _too_much(self, steps: Iterable[Step], span: int) -> str | None:
+        """Return the complaint if the lines of a plan are too much; a form that was never shown is a thing, too."""
+        form = LINE_FORMS.get(self.reading.question.cue, "")
+        unseen = [] if self.reading.manual.shows(form) else ["the form of a line"]
+        return too_much([*(step.things for step in steps), unseen], span)
 
     def _one_level_down(self) -> list[Step] | str:
         """Return the parts of the goal; of a goal with one part, the steps that this part takes."""
         steps = self._divide(self.wants[0]) if len(self.wants) == 1 else [Step(want) for want in self.wants]
-        return too_much((step.things for step in steps), self.span) or steps
+        return self._too_much(steps, self.span) or steps
 
     def _divide(self, want: Want) -> list[Step]:
         """Return the steps that make an item, one level down."""
@@ -297,7 +307,7 @@ class Mind(ABC):
         """Divide the steps to all wants as far as a span allows, and return the complaint if it does not allow all."""
         # Greedy: one more item is replaced by its recipe as long as the plan's things fit into the span.
         steps = self._bill_of_materials(wants, divided)
-        complaint = too_much((step.things for step in steps), span)
+        complaint = self._too_much(steps, span)
         while fuller := self._divided_further(wants, steps, divided, span):
             if isinstance(fuller, str):
                 return steps, complaint or fuller
@@ -312,7 +322,7 @@ class Mind(ABC):
         for step in steps:
             if step.recipe is None and (recipe := self.recipe(step.want, _ancestors(step.want.item, divided))):
                 fuller = self._bill_of_materials(wants, {**divided, step.want.item: recipe})
-                too_many = too_much((fuller_step.things for fuller_step in fuller), span)
+                too_many = self._too_much(fuller, span)
                 if not too_many:
                     divided[step.want.item] = recipe
                     return fuller

@@ -11,6 +11,7 @@ from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
 from textcraft_gym.agents.simulated import alfworld, minetechtree, textcraft, webshop
 from textcraft_gym.agents.simulated.cues import read_question
 from textcraft_gym.agents.simulated.faults import Draws, Faults, with_claim, with_slips
+from textcraft_gym.agents.simulated.manual import in_own_words, read_manual
 from textcraft_gym.agents.simulated.reading import Reading
 
 CHARACTERS_PER_TOKEN = 4
@@ -19,7 +20,7 @@ READERS = (alfworld, minetechtree, textcraft, webshop)
 
 
 class SimulatedModel:
-    """Answers from the prompt alone; the module ``span`` explains its limit, ``cues`` the prompts that it understands.
+    """Answers from the prompt alone: ``span`` explains its limit, ``cues`` the requests and ``manual`` what it learns.
 
     Above a temperature of 0 it draws, with the sample as the seed, the command that it uses for an item, the order in
     which it searches places, or the words of its query; at 0 it takes the simplest or likeliest. Four characters count
@@ -79,11 +80,13 @@ class SimulatedModel:
                 exempt_plan=self.exempt_plan,
                 rng=random.Random(sample) if temperature > 0 else None,
                 draws=Draws(self.faults, self.seed, drawn),
+                manual=read_manual(asked, reader.MARK),
             )
             cue, draws = reading.question.cue, reading.draws
             text = reader.answer(asked, reading)
             text = with_claim(text, cue, progressed=_progressed(asked, reader.PROGRESS), draws=draws)
             text = with_slips(text, cue, partial(reader.names, asked, text), draws)
+            text = in_own_words(text, cue, reading.manual)
         for end in stop:
             text = text.split(end, 1)[0]
         text = text[: CHARACTERS_PER_TOKEN * max_tokens]

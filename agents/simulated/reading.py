@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textcraft_gym.agents.simulated.cues import Question
 from textcraft_gym.agents.simulated.faults import Draws
+from textcraft_gym.agents.simulated.manual import Manual
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Reading:
         exempt_plan: Whether a plan in full is cut to the span instead of failing where it exceeds it.
         rng: Draws among ways that are equally good; None at temperature 0.
         draws: Draws the faults.
+        manual: What the prompt teaches about how to play.
     """
 
     question: Question
@@ -26,3 +28,4 @@ class Reading:
     exempt_plan: bool
     rng: random.Random | None
     draws: Draws
+    manual: Manual

@@ -43,7 +43,7 @@ WORDS = 8
 
 _TASK = "\n\nYour task is to: "
 _INSTRUCTION = re.compile(rf"{MARK} *\nInstruction: *\n(.+)")
-_STARTED = f"{THOUGHT} I keep in mind"
+_STARTED = "I keep in mind"
 _BUTTON = re.compile(r"\[([^\[\]\n]+)\]")
 _TRIED = re.compile(r"I bought ([A-Z0-9]{10})")
 
@@ -92,6 +92,9 @@ class Mind:
         self.span = reading.span
         self.draw = reading.rng.random() if reading.rng else None
         self.draws = reading.draws
+        self.manual = reading.manual
+        # Only who acts needs the commands.
+        self.unseen = self.manual.unseen(["search[", "click["]) if reading.question.cue is Cue.TURN else []
         self.started = False
         self.page = information.partition("The page in view:\n")[2]
         self.information = information
@@ -106,8 +109,9 @@ class Mind:
         """Read the transcript: the pages of each product, and the options chosen."""
         for turn in turns:
             action, _, observation = turn.partition("\n")
-            self.started = self.started or action.startswith(_STARTED)
-            if action.startswith(THOUGHT):
+            thought = action.removeprefix(f"{THOUGHT} ")
+            self.started = self.started or thought.startswith(_STARTED)
+            if thought.startswith(_STARTED) or action.startswith(THOUGHT):
                 continue
             self.turns.append((action, observation))
             if observation.startswith(("You have clicked ", INVALID)):
@@ -128,7 +132,7 @@ class Mind:
         step = task.lower()
         if not self.started:
             things = self.things()
-            return self.complaint() or f"{_STARTED} {', '.join(things)}: {len(things)}"
+            return self.complaint() or f"{THOUGHT} {_STARTED} {', '.join(things)}: {len(things)}"
         if step.startswith("search"):
             if listings:
                 return "Task completed!"
@@ -147,7 +151,7 @@ class Mind:
 
     def things(self) -> list[str]:
         """Return the things to keep in mind: the clauses of the instruction, and the products looked at."""
-        return [" ".join(sorted(wish)) for wish in self.wishes] + list(self.texts)
+        return [" ".join(sorted(wish)) for wish in self.wishes] + list(self.texts) + self.unseen
 
     def complaint(self, *more: str) -> str | None:
         """Return the complaint if the things, and some more, are too much to keep in mind; else None."""
@@ -226,8 +230,8 @@ class Mind:
             fits = not fits
         if not sure and not fits and len(self.texts) < LOOKS:
             return self.complaint() or "click[< prev]"
-        # Buy only after every option that the instruction names is chosen.
-        for values in item.options.values():
+        # Buy only after every option that the instruction names is chosen, if the manual says so.
+        for values in item.options.values() if self.manual.tells("option") else ():
             value = chosen(values, self.wanted)
             if value and value not in self.clicked:
                 return f"click[{value}]"

@@ -171,7 +171,8 @@ def test_simulated__reads_a_dialogue_as_it_reads_a_text():
 
 def test_simulated__knows_when_it_does_not_know():
     assert complete("What is the capital of France?\n>").startswith("task failed!")
-    assert complete("Crafting commands:\n\n>").startswith("task failed!")
+    assert complete("Crafting commands:\n\n>") == "I see no goal."
+    assert complete("Say task failed! to give up.\n\nCrafting commands:\n\n>") == "task failed! I see no goal."
     with pytest.raises(ValueError, match="span"):
         SimulatedModel(0)
 

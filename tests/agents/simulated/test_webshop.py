@@ -226,7 +226,7 @@ def test_simulated__draws_what_to_search_for_only_where_it_is_asked_to():
 def test_simulated__reads_the_instruction_whatever_it_says():
     odd = "i need a WebShop Instruction: mug"
     assert complete(filled("react").replace(INSTRUCTION, odd)).startswith("think: I keep in mind instruction mug")
-    assert complete("WebShop\n\nYour task is to: buy\n>") == "task failed! I see no instruction."
+    assert complete("WebShop\n\nYour task is to: buy\n>") == "I see no instruction."
 
 
 PIECES = [
