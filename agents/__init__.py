@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.baselines.random_agent import RandomAgent
     from textcraft_gym.agents.contract.game_profile import GameProfile
     from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
-    from textcraft_gym.agents.deps.deps import DEPSAgent
+    from textcraft_gym.agents.deps.deps import DEPAgent, DEPSAgent
     from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
     from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
     from textcraft_gym.agents.games import load_profile
@@ -45,6 +45,7 @@ _LAZY = {
     "ADaPTAgent": "adapt.adapt",
     "ChainOfThoughtAgent": "deps.zero_shot",
     "CodeAsPoliciesAgent": "deps.code_as_policies",
+    "DEPAgent": "deps.deps",
     "DEPSAgent": "deps.deps",
     "ExpertAgent": "baselines.expert",
     "ExplorerAgent": "baselines.explorer",
@@ -84,6 +85,7 @@ __all__ = [
     "ADaPTAgent",
     "ChainOfThoughtAgent",
     "CodeAsPoliciesAgent",
+    "DEPAgent",
     "DEPSAgent",
     "ExpertAgent",
     "ExplorerAgent",
