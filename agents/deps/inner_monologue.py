@@ -21,8 +21,8 @@ class InnerMonologueAgent(GoalPlanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``inner_monologue``.
         goals: Maximum number of goals.
-        feedback: What it is told of a failed goal: ``terse``, that it failed, or ``reason``, why; None for the
-            default of the game's controller.
+        feedback: What it is told of a failed goal: ``terse``, that it failed, or ``reason``, why. It is told what was
+            seen in either case.
         temperature: Sampling temperature of the goals, 0 to 2.
     """
 
@@ -35,7 +35,7 @@ class InnerMonologueAgent(GoalPlanner):
         prompts: Prompts | None = None,
         *,
         goals: int = 30,
-        feedback: str | None = None,
+        feedback: str = "terse",
         temperature: float = TEMPERATURE,
     ) -> None:
         at_least("goals", goals, 1)

@@ -268,8 +268,8 @@ class MineTechTreeEnv(TextEnv):
     def _go_back(self, task: Task, draw: int, position: Position) -> None:
         if (self.task, self._draw) != (task, draw):
             self._set_up(task, draw)
-        inventory, equipped, rest, wear, tries, plan = position
-        self._state = State(dict(inventory), dict(equipped), *rest, dict(wear), dict(tries))
+        inventory, equipped, (at, ticks, obtained), wear, tries, plan = position
+        self._state = State(dict(inventory), dict(equipped), at, ticks, obtained, dict(wear), dict(tries))
         self._plan = list(plan)
 
 

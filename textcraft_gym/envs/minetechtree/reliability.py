@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from textcraft_gym.envs.minetechtree.facts import ANIMALS, FURNACE, ORES, STONE, TABLE, TREES
 from textcraft_gym.envs.minetechtree.moves import Equipping, Gathering, Making
@@ -36,7 +36,7 @@ _KIND_OF = (
 )
 
 
-def read_reliability(value: object) -> Reliability:
+def read_reliability(value: Any) -> Reliability:
     """Return the reliability that an argument gives: a name, a number for all kinds, or numbers by kind.
 
     Raises:
@@ -47,7 +47,7 @@ def read_reliability(value: object) -> Reliability:
         if value not in NAMED:
             raise UnknownName("reliability", value, list(NAMED))
         return NAMED[value]
-    by_kind = value if isinstance(value, Mapping) else dict.fromkeys(KINDS, value)
+    by_kind: Mapping[str, Any] = value if isinstance(value, Mapping) else dict.fromkeys(KINDS, value)
     for kind, number in by_kind.items():
         if kind not in KINDS:
             raise UnknownName("kind of goal", kind, KINDS)
