@@ -75,8 +75,9 @@ class Storefront:
             ShopDataError: If the data cannot be read.
         """
         env = make(ENV, split=split, **env_args)
-        names = ("market", "split", "tasks", "num_prev_obs", "num_prev_actions")
-        return cls(*map(env.get_wrapper_attr, names), dict(env_args), env.get_wrapper_attr("fingerprint"))
+        names = ("market", "tasks", "num_prev_obs", "num_prev_actions", "fingerprint")
+        market, tasks, num_prev_obs, num_prev_actions, fingerprint = map(env.get_wrapper_attr, names)
+        return cls(market, split, tasks, num_prev_obs, num_prev_actions, dict(env_args), fingerprint)
 
     def task(self, task_id: str) -> Task:
         """Return a task of any split.

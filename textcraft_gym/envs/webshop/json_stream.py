@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -39,11 +40,11 @@ def read_items(file: Path, on_read: Callable[[int], None]) -> Iterator[Any]:
     Raises:
         JSONStreamError: At the first item that cannot be read.
     """
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        reader = _Reader(stream)
+    with file.open("rb") as stream:
+        reader = _Reader(TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
         for _ in reader.entries("[", "]"):
             value, _ = reader.take()
-            on_read(stream.buffer.tell())
+            on_read(stream.tell())
             yield value
 
 
