@@ -26,8 +26,8 @@ GOLDEN = {
         "plans": "e7257d511da260b64c28b46f1d4eac6d66cf85aadc0abeca5507c1bd43c9482f",
     },
     "WebShopLite-v0": {
-        "episodes": "8a4d39644dbf7937b844acbf44aeee81ede7906617b8d2bf77c247a9e5c75346",
-        "plans": "a7de88482012322643d2663b963af3145f31da6ad43370f9400ca5ecc2ba0406",
+        "episodes": "1f5ba337469117499d930933e6f9bd59991fb597cbc0ba482c81e70c9703ee74",
+        "plans": "c2630712df3231aa7774a62ec7ccb951226c8a861c31f8d1c8efd7bfffed2a88",
     },
 }
 
