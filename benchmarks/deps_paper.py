@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from adapt_paper import ALFWORLD, TASK_TYPES, never_falls, of, rate
-from experiments import Experiment
+from experiments import SPAN, Experiment
 from paper import Claim, Column, Row, Table
+
+from textcraft_gym.evaluation.report import markdown_table
 
 TABLE2 = Experiment("MineTechTree-v0", "table2", "deps", env_args=(("reliability", "published"),), max_calls=200)
 GROUPS = (*(Column(f"MT{group}", f"MT{group}") for group in range(1, 9)), Column("average", interval=True))
@@ -63,6 +67,33 @@ TASK_GROUPS = Table(
     """The groups MT1 to MT8 with their tasks, skills and time limits are the splits of `MineTechTree-v0`:
 `textcraft-gym tasks MineTechTree-v0 --split core71`. `table2` is the selection of the paper's table 2.""",
 )
+SELECTORS = Table(
+    "Figure 4: selectors for several goals at once",
+    "On [a page of its own](selectors.md): fixed, random, nearest and learned selectors, and the best possible order.",
+)
+MILESTONE_SPANS = (SPAN, 8, 12)
+
+
+def figure_9(rows: Sequence[Mapping[str, str]]) -> Table:
+    """Return the table of the milestones to a diamond."""
+    names = list(dict.fromkeys(row["milestone"] for row in rows))
+    by_key = {(row["milestone"], row["span"]): row for row in rows}
+    spans = list(dict.fromkeys(row["span"] for row in rows))
+    cells = [(name, *(_milestone(by_key[name, span]) for span in spans)) for name in names]
+    episodes = rows[0]["episodes"]
+    return Table(
+        "Figure 9: milestones on the way to a diamond",
+        f"DEPS in the world of table 2, the task `diamond`, {episodes} episodes a span: how many reached each "
+        "milestone (%), and in parentheses the median tick at which they did.\n\n"
+        + markdown_table(("", *(f"span {span}" for span in spans)), cells),
+    )
+
+
+def _milestone(row: Mapping[str, str]) -> str:
+    reached = f"{100 * int(row['reached']) / int(row['episodes']):.0f}"
+    return f"{reached} ({row['median_tick']})" if row["median_tick"] else reached
+
+
 NOT_HERE = Table(
     "Not here",
     """- Table 3 and the figures of images, of the controller's training and of Minecraft's views need the game and its
@@ -70,4 +101,4 @@ NOT_HERE = Table(
 - Tables 7 and 8 are played on a table top, a world that the suite does not have yet.
 - Table 18, the success of single goals, is not a result here but an input: `reliability="published"`.""",
 )
-TABLES = (TASK_GROUPS, TABLE_2, TABLE_4, TABLE_5, NOT_HERE)
+TABLES = (TASK_GROUPS, TABLE_2, TABLE_4, TABLE_5, SELECTORS)

@@ -101,7 +101,7 @@ class Result:
     """One task group of an experiment, over all its runs. Rates are from 0 to 1.
 
     Attributes:
-        runs: Number of runs.
+        rates: Success rate of each run, in the order of the seeds.
         tasks: Number of tasks in the group.
         errors: Episodes that ended with an error, over all runs.
         rate: Mean success rate.
@@ -117,7 +117,7 @@ class Result:
         recall: Share of the won episodes that were claimed; None without wins.
     """
 
-    runs: int
+    rates: tuple[float, ...]
     tasks: int
     errors: int
     rate: float
@@ -135,6 +135,8 @@ class Result:
     recall: float | None
 
 
+NUMBERS = [field for field in fields(Result) if field.name != "rates"]
+
 Found: TypeAlias = Mapping[str, Mapping[str, Result]]
 """The results of experiments by their names, then by task group."""
 
@@ -149,7 +151,7 @@ def result(summaries: Sequence[Summary]) -> Result:
     won = sum(summary.won for summary in summaries)
     deepest = [summary.k_max_won for summary in summaries if summary.k_max_won is not None]
     return Result(
-        runs=len(summaries),
+        rates=tuple(summary.rate or 0.0 for summary in summaries),
         tasks=summaries[0].episodes + summaries[0].errors,
         errors=sum(summary.errors for summary in summaries),
         rate=success.rate or 0.0,
@@ -194,7 +196,7 @@ def write_csv(found: Found) -> str:
     writer.writerow(["experiment", "group", *(field.name for field in fields(Result))])
     for name, by_group in found.items():
         for group, of_group in by_group.items():
-            writer.writerow([name, group, *(_number(value) for value in asdict(of_group).values())])
+            writer.writerow([name, group, *(_shown(value) for value in asdict(of_group).values())])
     return text.getvalue()
 
 
@@ -202,11 +204,13 @@ def read_csv(text: str) -> Found:
     """Return the results that ``write_csv`` wrote."""
     found: dict[str, dict[str, Result]] = {}
     for row in csv.DictReader(io.StringIO(text)):
-        values = {field.name: float(row[field.name]) if row[field.name] else None for field in fields(Result)}
-        counts = {name: int(row[name]) for name in ("runs", "tasks", "errors")}
-        found.setdefault(row["experiment"], {})[row["group"]] = Result(**{**values, **counts})  # type: ignore[arg-type]
+        values: dict[str, Any] = {of.name: float(row[of.name]) if row[of.name] else None for of in NUMBERS}
+        values["rates"] = tuple(map(float, row["rates"].split()))
+        found.setdefault(row["experiment"], {})[row["group"]] = Result(**values)
     return found
 
 
-def _number(value: float | None) -> str:
+def _shown(value: float | tuple[float, ...] | None) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(_shown, value))
     return "" if value is None else f"{value:.6g}"

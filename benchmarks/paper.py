@@ -177,7 +177,7 @@ def _standard_error(first: Result, second: Result, column: Column) -> float:
     field = {"rate": "between_runs", "score": "score_between_runs"}.get(column.value)
     if field is None:
         return 0.0
-    return math.sqrt(sum(getattr(of, field) ** 2 / of.runs for of in (first, second)))
+    return math.sqrt(sum(getattr(of, field) ** 2 / len(of.rates) for of in (first, second)))
 
 
 def shown(of: Result, column: Column) -> str:

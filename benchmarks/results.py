@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import adapt_paper
 import deps_paper
-from experiments import FAULTS, SEEDS, Found, play_all, read_csv, simulated, write_csv
+import milestones
+from experiments import FAULTS, SEEDS, play_all, read_csv, simulated, write_csv
 from paper import Table
 from parallel_goals import write_selectors
 from spans import STUDIES, SWITCHES
@@ -97,22 +100,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--pages", action="store_true", help="play nothing: write the pages from results.csv")
     RESULTS.mkdir(exist_ok=True)
-    numbers = RESULTS / "results.csv"
+    numbers, reached = RESULTS / "results.csv", RESULTS / "milestones.csv"
     if not parser.parse_args().pages:
         found = play_all(
             (experiment for page in PAGES.values() for table in page for experiment in table.experiments), RUNS
         )
         write(numbers, write_csv(found))
+        by_span = {span: milestones.play(simulated(span)) for span in deps_paper.MILESTONE_SPANS}
+        write(reached, milestones.write_csv(by_span))
         write_selectors(RESULTS)
-    for name, text in pages(read_csv(numbers.read_text(encoding="utf-8"))).items():
+    for name, text in pages(numbers.read_text(encoding="utf-8"), reached.read_text(encoding="utf-8")).items():
         write(RESULTS / name, text)
 
 
-def pages(found: Found) -> dict[str, str]:
-    """Return all files that follow from the results, by name."""
+def pages(numbers: str, reached: str) -> dict[str, str]:
+    """Return all files that follow from the CSV files of experiments and of milestones, by name."""
+    found = read_csv(numbers)
+    diamond = deps_paper.figure_9(list(csv.DictReader(io.StringIO(reached))))
+    tables: Mapping[str, Sequence[Table]] = {**PAGES, "deps": [*PAGES["deps"], diamond, deps_paper.NOT_HERE]}
     files = {
-        f"{name}.md": "\n".join([HEADS[name], *(table.markdown(found) for table in tables)])
-        for name, tables in PAGES.items()
+        f"{name}.md": "\n".join([HEADS[name], *(table.markdown(found) for table in tables[name])]) for name in HEADS
     }
     figures = {f"{study.name}.svg": study.svg(found) for study in STUDIES}
     return {"README.md": INDEX, **files, **figures}

@@ -22,7 +22,9 @@ EMPTY = summarise([])
 
 
 def of(rate: float, between_runs: float = 0.0, **changes: float | None) -> Result:
-    known = Result(5, 100, 0, rate, between_runs, 0.1, 0.9, rate, between_runs, 7.0, 9.0, 1.5, None, 0.5, None, 1.0)
+    known = Result(
+        (rate,) * 5, 100, 0, rate, between_runs, 0.1, 0.9, rate, between_runs, 7.0, 9.0, 1.5, None, 0.5, None, 1.0
+    )
     return replace(known, **changes)  # type: ignore[arg-type]
 
 
@@ -64,7 +66,7 @@ def test_result__is_the_mean_over_runs_with_their_deviation():
     run = replace(EMPTY, episodes=10, steps=4.0, calls={"executor": 2.0, "planner": 1.0}, k_max=1.0, claimed=5)
     runs = [replace(run, won=won, rate=won / 10, reward=won / 10, rightly_claimed=won) for won in (2, 4)]
     ours = experiments.result(runs)
-    assert (ours.runs, ours.tasks, ours.rate, ours.calls) == (2, 10, pytest.approx(0.3), 3.0)
+    assert (ours.rates, ours.tasks, ours.rate, ours.calls) == ((0.2, 0.4), 10, pytest.approx(0.3), 3.0)
     assert ours.between_runs == pytest.approx(0.2 / 2**0.5)
     assert (ours.precision, ours.recall, ours.claimed, ours.k_max_won) == (0.6, 1.0, 0.5, None)
 
