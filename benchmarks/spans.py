@@ -70,11 +70,11 @@ class Study:
 STUDIES = (
     Study("textcraft", TEXTCRAFT, range(2, 10), 4, "The paper's 200 goals: 77, 112 and 11 of depth 2, 3 and 4."),
     Study("alfworld", ALFWORLD, range(2, 8), 3, "All 134 made households of the split."),
-    Study("webshop", WEBSHOP, range(3, 11), 3, "The 100 goals in the made shop; a task is won with a score of 1."),
+    Study("webshop", WEBSHOP, (3, 4, 5, 6, 8, 10), 3, "The 100 goals in the made shop; a task is won with a score of 1."),
     Study(
         "minetechtree",
         Experiment("MineTechTree-v0", "core71", "react"),
-        range(2, 13),
+        range(2, 13, 2),
         4,
         "The 71 tasks of DEPS's groups, played by the agents of the other worlds.",
     ),
@@ -86,9 +86,7 @@ VARIANTS = {
     "false_claim 0": {"false_claim": 0},
     "false_claim 1": {"false_claim": 1},
     "slip 0": {"slip": 0},
-    "slip 0.2": {"slip": 0.2},
     "misjudge 0": {"misjudge": 0},
-    "misjudge 0.5": {"misjudge": 0.5},
     "exempt_plan": {"exempt_plan": True},
     "no faults": NO_FAULTS,
     "no faults, exempt_plan": {**NO_FAULTS, "exempt_plan": True},
@@ -110,4 +108,4 @@ def switches(world: Experiment) -> Table:
     )
 
 
-SWITCHES = tuple(switches(world) for world in (TEXTCRAFT, ALFWORLD, WEBSHOP))
+SWITCHES = tuple(switches(world) for world in (TEXTCRAFT, ALFWORLD))
