@@ -93,14 +93,14 @@ def play(model: str, episodes: int = EPISODES) -> list[dict[str, Milestone]]:
     return played
 
 
-def write_csv(by_span: dict[int, Sequence[dict[str, Milestone]]]) -> str:
+def write_csv(by_model: dict[str, Sequence[dict[str, Milestone]]]) -> str:
     """Return the share of episodes that reach each milestone, and when they do in the median, as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["span", "milestone", "episodes", "reached", "median_action", "median_tick"])
-    for span, played in by_span.items():
+    writer.writerow(["model", "milestone", "episodes", "reached", "median_action", "median_tick"])
+    for model, played in by_model.items():
         for name in MILESTONES:
             found = [episode[name] for episode in played if name in episode]
             when = [f"{median(each[index] or 0 for each in found):.0f}" if found else "" for index in (0, 1)]
-            writer.writerow([span, name, len(played), len(found), *when])
+            writer.writerow([model, name, len(played), len(found), *when])
     return text.getvalue()

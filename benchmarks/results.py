@@ -106,8 +106,8 @@ def main() -> None:
             (experiment for page in PAGES.values() for table in page for experiment in table.experiments), RUNS
         )
         write(numbers, write_csv(found))
-        by_span = {span: milestones.play(simulated(span)) for span in deps_paper.MILESTONE_SPANS}
-        write(reached, milestones.write_csv(by_span))
+        by_model = {name: milestones.play(model) for name, model in deps_paper.DIAMOND_MODELS.items()}
+        write(reached, milestones.write_csv(by_model))
         write_selectors(RESULTS)
     for name, text in pages(numbers.read_text(encoding="utf-8"), reached.read_text(encoding="utf-8")).items():
         write(RESULTS / name, text)

@@ -70,7 +70,9 @@ class Study:
 STUDIES = (
     Study("textcraft", TEXTCRAFT, range(2, 10), 4, "The paper's 200 goals: 77, 112 and 11 of depth 2, 3 and 4."),
     Study("alfworld", ALFWORLD, range(2, 8), 3, "All 134 made households of the split."),
-    Study("webshop", WEBSHOP, (3, 4, 5, 6, 8, 10), 3, "The 100 goals in the made shop; a task is won with a score of 1."),
+    Study(
+        "webshop", WEBSHOP, (3, 4, 5, 6, 8, 10), 3, "The 100 goals in the made shop; a task is won with a score of 1."
+    ),
     Study(
         "minetechtree",
         Experiment("MineTechTree-v0", "core71", "react"),
