@@ -1,11 +1,9 @@
-"""Milestones on the way to a diamond: when each was first held, as in figure 9 of the DEPS paper.
-
-python benchmarks/milestones.py --episodes 30 --span 99 --rounds 12
-"""
+"""Milestones on the way to a diamond: when each was first held, as in figure 9 of the DEPS paper."""
 
 from __future__ import annotations
 
-import argparse
+import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -16,9 +14,8 @@ import gymnasium as gym
 
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import MINETECHTREE
-from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.evaluation.episode import run_episode
-from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.registration import make
 
 MILESTONES = (
@@ -82,37 +79,28 @@ class TickRecorder(gym.Wrapper[str, str, str, str]):
         return step
 
 
-def play(episodes: int, span: int, rounds: int | None, reliability: str) -> list[dict[str, Milestone]]:
-    """Return the milestones of DEPS's episodes for a diamond, with the simulated model."""
-    agent = DEPSAgent(MINETECHTREE, rounds=rounds)
-    env = TickRecorder(make("MineTechTree-v0", reliability=reliability, **agent.env_args))
+EPISODES = 30
+
+
+def play(model: str, episodes: int = EPISODES) -> list[dict[str, Milestone]]:
+    """Return the milestones of DEPS's episodes for a diamond, in which goals fail as often as the paper's."""
+    agent = DEPSAgent(MINETECHTREE)
+    env = TickRecorder(make("MineTechTree-v0", reliability="published", **agent.env_args))
     played = []
     for seed in range(episodes):
-        episode = run_episode(env, agent, task="diamond", seed=seed, model=SimulatedModel(span))
+        episode = run_episode(env, agent, task="diamond", seed=seed, model=make_model(model, seed=seed))
         played.append(milestones(episode.transcript, env.ticks))
     return played
 
 
-def table(played: Sequence[dict[str, Milestone]]) -> str:
-    """Return a table of the share of episodes that reach each milestone, and when they do in the median."""
-    rows = []
-    for name in MILESTONES:
-        found = [episode[name] for episode in played if name in episode]
-        when = [f"{median(each[index] or 0 for each in found):.0f}" if found else "" for index in (0, 1)]
-        rows.append((name, f"{100 * len(found) / len(played):.1f}", *when))
-    return markdown_table(("milestone", "episodes (%)", "median action", "median tick"), rows)
-
-
-def main() -> None:
-    """Play and print."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--episodes", type=int, default=30)
-    arguments.add_argument("--span", type=int, default=99)
-    arguments.add_argument("--rounds", type=int, default=12)
-    arguments.add_argument("--reliability", default="published")
-    options = arguments.parse_args()
-    print(table(play(options.episodes, options.span, options.rounds, options.reliability)))
-
-
-if __name__ == "__main__":
-    main()
+def write_csv(by_model: dict[str, Sequence[dict[str, Milestone]]]) -> str:
+    """Return the share of episodes that reach each milestone, and when they do in the median, as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["model", "milestone", "episodes", "reached", "median_action", "median_tick"])
+    for model, played in by_model.items():
+        for name in MILESTONES:
+            found = [episode[name] for episode in played if name in episode]
+            when = [f"{median(each[index] or 0 for each in found):.0f}" if found else "" for index in (0, 1)]
+            writer.writerow([model, name, len(played), len(found), *when])
+    return text.getvalue()

@@ -11,76 +11,11 @@ from types import ModuleType
 import pytest
 
 from textcraft_gym.agents.deps.selector import SELECTORS
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.sweep import Cell, sweep, tidy
+from textcraft_gym.evaluation.metrics import summarise_by_group
+from textcraft_gym.evaluation.runner import evaluate
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 RESULTS = BENCHMARKS / "results"
-
-
-STUDIES = {
-    "textcraft": ("TextCraft-v0", "test", 200, 4),
-    "alfworld": ("ALFWorld-v0", "valid_unseen", 134, 3),
-    "webshop": ("WebShopLite-v0", "adapt_test", 100, 3),
-    "minetechtree": ("MineTechTree-v0", "core71", 71, 4),
-}
-"""What each is played on, how many tasks these are, and the greatest d_max."""
-
-
-def published(study: str) -> list[dict[str, str]]:
-    return list(csv.DictReader((RESULTS / f"{study}.csv").read_text(encoding="utf-8").splitlines()))
-
-
-@pytest.mark.parametrize(
-    ("study", "cell"),
-    [
-        ("textcraft", Cell("react", None, "simulated:span=5")),
-        ("textcraft", Cell("adapt", 3, "simulated:span=3")),
-        ("textcraft", Cell("plan_and_execute", None, "simulated:span=4")),
-        ("textcraft", Cell("try_again", 4, "simulated:span=6")),
-        ("textcraft", Cell("reflexion", 2, "simulated:span=4")),
-        ("alfworld", Cell("adapt", 3, "simulated:span=3")),
-        ("alfworld", Cell("try_again", 2, "simulated:span=4")),
-        ("alfworld", Cell("reflexion", 3, "simulated:span=4")),
-        ("webshop", Cell("react", None, "simulated:span=8")),
-        ("webshop", Cell("plan_and_execute", None, "simulated:span=7")),
-        ("webshop", Cell("try_again", 3, "simulated:span=7")),
-        ("webshop", Cell("reflexion", 2, "simulated:span=6")),
-        ("webshop", Cell("adapt", 3, "simulated:span=5")),
-        ("minetechtree", Cell("react", None, "simulated:span=10")),
-        ("minetechtree", Cell("plan_and_execute", None, "simulated:span=7")),
-        ("minetechtree", Cell("try_again", 2, "simulated:span=9")),
-        ("minetechtree", Cell("reflexion", 3, "simulated:span=6")),
-        ("minetechtree", Cell("adapt", 4, "simulated:span=5")),
-    ],
-    ids=lambda value: getattr(value, "name", value),
-)
-def test_results__are_played_again(study: str, cell: Cell, tmp_path: Path):
-    env, split, *_ = STUDIES[study]
-    rows = tidy(sweep(RunSpec(env, split, ""), [cell], tmp_path))
-    about = (cell.agent, str(cell.d_max or ""), cell.model)
-    assert rows == [row for row in published(study) if (row["agent"], row["d_max"], row["model"]) == about]
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_results__are_whole_sweeps_and_labelled(study: str):
-    env, _, episodes, deepest = STUDIES[study]
-    text = (RESULTS / f"{study}.md").read_text(encoding="utf-8")
-    assert text.startswith(f"# {env}: results of a simulated model\n")
-    assert "Simulated model" in (RESULTS / f"{study}.svg").read_text(encoding="utf-8")
-    assert f"({study}.md)" in (RESULTS / "README.md").read_text(encoding="utf-8")
-    rows = [row for row in published(study) if row["group"] == "all"]
-    assert {row["episodes"] for row in rows} == {str(episodes)}
-    assert {row["errors"] for row in rows} == {"0"}
-    spans = {row["model"] for row in rows}
-    assert len(rows) == (2 + 3 * deepest) * len(spans)
-    tables = {"Tasks won (%)": "rate"} | ({"Mean score (0 to 100)": "reward"} if study == "webshop" else {})
-    for heading, value in tables.items():
-        table = text.split(f"## {heading}, by span\n")[1].split("\n## ")[0]
-        for line in re.findall(r"^\| ([a-z_]+) \| (\S+) \| (.+) \|$", table, re.MULTILINE)[1:]:
-            agent, d_max, told = line[0], line[1].replace("-", ""), line[2].split(" | ")
-            of = [row for row in rows if (row["agent"], row["d_max"]) == (agent, d_max)]
-            assert told == [f"{100 * float(row[value]):.1f}" for row in of], line
 
 
 def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -88,27 +23,63 @@ def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module(name)
 
 
+def published(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((RESULTS / f"{name}.csv").read_text(encoding="utf-8").splitlines()))
+
+
+def test_pages__follow_from_their_numbers(monkeypatch: pytest.MonkeyPatch):
+    results = benchmark("results", monkeypatch)
+    numbers, reached = ((RESULTS / f"{name}.csv").read_text(encoding="utf-8") for name in ("results", "milestones"))
+    for name, text in results.pages(numbers, reached).items():
+        assert (RESULTS / name).read_text(encoding="utf-8") == text, f"make results writes another {name}"
+
+
+def test_results__are_of_every_experiment_with_all_seeds_and_without_errors(monkeypatch: pytest.MonkeyPatch):
+    results, experiments = benchmark("results", monkeypatch), benchmark("experiments", monkeypatch)
+    rows = published("results")
+    tables = [table for page in results.PAGES.values() for table in page]
+    assert {row["experiment"] for row in rows} == {of.name for table in tables for of in table.experiments}
+    assert {len(row["rates"].split()) for row in rows} == {len(experiments.SEEDS)} == {5}
+    assert {row["errors"] for row in rows} == {"0"}
+    tasks = {row["experiment"].split()[1]: row["tasks"] for row in rows if row["group"] == "all"}
+    assert tasks == {"test": "200", "valid_unseen": "134", "adapt_test": "100", "core71": "71", "table2": "69"}
+
+
+# One of each agent and world, with a seed that differs; the others are played by ``make results``.
 @pytest.mark.parametrize(
-    ("planner", "span"),
+    ("pattern", "seed"),
     [
-        ("deps rounds=0", 10),
-        ("deps rounds=3", 6),
-        ("dep rounds=12", 4),
-        ("zero_shot rounds=12", 8),
-        ("zero_shot rounds=0 perfect", 8),
-        ("chain_of_thought", 7),
-        ("inner_monologue", 10),
-        ("progprompt", 9),
-        ("code_as_policies", 11),
+        (r"TextCraft-v0 test react simulated", 0),
+        (r"TextCraft-v0 test adapt simulated", 1),
+        (r"TextCraft-v0 test adapt .* planner=", 2),
+        (r"TextCraft-v0 test reflexion simulated", 3),
+        (r"TextCraft-v0 test plan_and_execute .*exempt_plan", 4),
+        (r"ALFWorld-v0 valid_unseen react demonstrations=task", 0),
+        (r"ALFWorld-v0 valid_unseen try_again simulated", 1),
+        (r"ALFWorld-v0 valid_unseen inner_monologue", 2),
+        (r"WebShopLite-v0 adapt_test mode=adapt adapt simulated", 3),
+        (r"WebShopLite-v0 adapt_test mode=react reflexion", 4),
+        (r"MineTechTree-v0 core71 adapt", 0),
+        (r"MineTechTree-v0 table2 .*deps rounds=3", 1),
+        (r"MineTechTree-v0 table2 .*code_as_policies", 2),
     ],
 )
-def test_planners__are_played_again(planner: str, span: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    planners = benchmark("planners", monkeypatch)
-    (one,) = (one for one in planners.PLANNERS if one.name == planner)
-    rows = planners.table(one, planners.play(one, [span], tmp_path))
-    assert rows == [
-        row for row in published("planners") if (row["planner"], row["model"]) == (planner, rows[0]["model"])
-    ]
+def test_results__are_played_again(pattern: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    results = benchmark("results", monkeypatch)
+    tables = [table for page in results.PAGES.values() for table in page]
+    experiment = next(of for table in tables for of in table.experiments if re.match(pattern, of.name))
+    found = summarise_by_group(evaluate(experiment.spec(seed), tmp_path))
+    rows = {row["group"]: row for row in published("results") if row["experiment"] == experiment.name}
+    assert set(found) == set(rows)
+    for group, summary in found.items():
+        assert f"{summary.rate:.6g}" == rows[group]["rates"].split()[seed], group
+
+
+def test_milestones__are_reached_again(monkeypatch: pytest.MonkeyPatch):
+    milestones, deps_paper = (benchmark(name, monkeypatch) for name in ("milestones", "deps_paper"))
+    model = deps_paper.DIAMOND_MODELS["span 12"]
+    again = list(csv.DictReader(milestones.write_csv({"span 12": milestones.play(model)}).splitlines()))
+    assert again == [row for row in published("milestones") if row["model"] == "span 12"]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +117,10 @@ def test_selectors__never_win_more_than_the_best_order():
         assert float(row["rate"]) <= best[row["draw"], row["goals"], row["ticks"]]
 
 
-@pytest.mark.parametrize("name", ["planners", "selectors"])
-def test_results__of_deps_are_labelled_and_linked(name: str):
-    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
-    assert "**simulated model**" in text
-    assert f"({name}.md)" in (RESULTS / "README.md").read_text(encoding="utf-8")
-    assert {row.get("errors", "0") for row in published(name)} == {"0"}
+def test_pages__say_that_their_model_is_simulated_and_are_linked():
+    index = (RESULTS / "README.md").read_text(encoding="utf-8")
+    for name in ("adapt", "deps", "model", "spans", "selectors"):
+        assert "**simulated model**" in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+        assert f"({name}.md)" in index
+    for figure in RESULTS.glob("[a-km-z]*.svg"):  # those of learning are of trained networks
+        assert "Simulated" in figure.read_text(encoding="utf-8"), figure
