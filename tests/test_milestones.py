@@ -10,8 +10,6 @@ from types import ModuleType
 import gymnasium as gym
 import pytest
 
-import textcraft_gym
-
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
