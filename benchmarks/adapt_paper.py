@@ -185,7 +185,7 @@ TABLE_4 = Table(
             ),
         ),
     ),
-    cause="In TextCraft a recipe that names more things than the executor's span defeats it at every depth, whoever plans.",
+    cause="In TextCraft a recipe of more things than the executor's span defeats it at every depth, whoever plans.",
 )
 DEMONSTRATIONS = {"atomic": "atomic skills", "task": "whole tasks", "both": "both"}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import gymnasium as gym
 import pytest
-
-import textcraft_gym
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -60,9 +59,12 @@ def test_milestones__are_when_the_inventory_first_has_them(module: ModuleType, r
     assert set(held) == set(module.MILESTONES) - {"coal"}
 
 
-def test_table__counts_the_episodes_that_reach_each(module: ModuleType):
-    table = module.table(module.play(2, 99, 12, "perfect"))
-    assert "| diamond | 100.0 | " in table
-    assert "| coal | 0.0 |  |  |" in table
-    assert len(table.strip().splitlines()) == 2 + len(module.MILESTONES)
-    assert textcraft_gym.tasks("MineTechTree-v0", split="MT8")[0].ticks == 12_000
+def test_csv__counts_the_episodes_that_reach_each(module: ModuleType):
+    early, late = module.Milestone(3, 40), module.Milestone(5, 60)
+    text = module.write_csv({"span 9": [{"log": early, "planks": late}, {"log": late}, {}]})
+    rows = {row["milestone"]: row for row in csv.DictReader(text.splitlines())}
+    assert list(rows) == list(module.MILESTONES)
+    kept = ("model", "episodes", "reached", "median_action", "median_tick")
+    assert [rows["log"][key] for key in kept] == ["span 9", "3", "2", "4", "50"]
+    assert [rows["planks"][key] for key in kept] == ["span 9", "3", "1", "5", "60"]
+    assert [rows["diamond"][key] for key in kept] == ["span 9", "3", "0", "", ""]
