@@ -43,11 +43,7 @@ def options(agent: str) -> dict[str, Any]:
 def test_settings__are_those_of_the_page():
     stated = {(row["agent"], row["game"]): numbers(row["ours"]) for row in rows("Turns, tokens and depth")}
     assert stated == {
-        (agent, game): {
-            name: getattr(settings_for(agent, game), name)
-            for name in SETTINGS
-            if takes(agent, name) or (agent, name) == ("inner_monologue", "planner_tokens")
-        }
+        (agent, game): {name: getattr(settings_for(agent, game), name) for name in SETTINGS if takes(agent, name)}
         for agent, game in DEFAULTS
     }
 

@@ -199,6 +199,8 @@ def verify(
     is 0 if all is identical, 1 if something differs or could not be rechecked, and 2 if a folder cannot be read.
     """
     if not runs:
+        if trust or split or prompts:
+            raise ValueError("--trust, --split and --prompts are about a run: expected run folders, got none")
         _verify_installation([env] if env else [], key_values(env_arg or []), show, as_json)
         return
     if env:

@@ -52,3 +52,13 @@ def at_least(name: str, value: object, minimum: int) -> None:
     """
     if type(value) is not int or value < minimum:
         raise ValueError(f"expected {name} of {minimum} or more, got {value!r}")
+
+
+def true_or_false(name: str, value: object) -> None:
+    """Make sure that an argument is True or False: the text ``no`` would count as true.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if type(value) is not bool:
+        raise ValueError(f"expected {name} to be true or false, got {value!r}")

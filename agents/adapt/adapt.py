@@ -15,6 +15,7 @@ from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.skill import Known
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import true_or_false
 
 
 class ADaPTAgent:
@@ -49,6 +50,7 @@ class ADaPTAgent:
     ) -> None:
         if rollback not in ("none", "replay"):
             raise ValueError(f"expected rollback to be none or replay, got {rollback!r}")
+        true_or_false("tell_planner", tell_planner)
         prompts = prompts or Prompts()
         self.profile = profile
         self.settings = settings_for(

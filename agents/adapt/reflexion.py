@@ -15,7 +15,7 @@ from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Rout
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, true_or_false
 
 MAX_TRANSCRIPT = 20_000
 """Maximum number of characters of a trial that its reflection reads: the last ones."""
@@ -54,6 +54,7 @@ class ReflexionAgent:
     ) -> None:
         at_least("memory", memory, 0)
         at_least("reflection_tokens", reflection_tokens, 1)
+        true_or_false("trust_claims", trust_claims)
         prompts = prompts or Prompts()
         self.profile = profile
         self.settings = settings_for(

@@ -12,6 +12,7 @@ from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import true_or_false
 
 
 class TryAgainAgent:
@@ -41,6 +42,7 @@ class TryAgainAgent:
     ) -> None:
         if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
             raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
+        true_or_false("trust_claims", trust_claims)
         self.profile = profile
         self.settings = settings_for(
             "try_again", profile.name, d_max=d_max, turns=turns, patience=patience, max_tokens=max_tokens

@@ -24,6 +24,7 @@ class InnerMonologueAgent(GoalPlanner):
         feedback: What it is told of a failed goal: ``terse``, that it failed, or ``reason``, why. It is told what was
             seen in either case.
         temperature: Sampling temperature of the goals, 0 to 2.
+        planner_tokens: Maximum number of tokens of a goal; None for the default of ``agents.defaults``.
     """
 
     name: ClassVar[str] = "inner_monologue"
@@ -37,9 +38,10 @@ class InnerMonologueAgent(GoalPlanner):
         goals: int = 30,
         feedback: str = "terse",
         temperature: float = TEMPERATURE,
+        planner_tokens: int | None = None,
     ) -> None:
         at_least("goals", goals, 1)
-        super().__init__(profile, prompts, feedback=feedback, temperature=temperature)
+        super().__init__(profile, prompts, feedback=feedback, temperature=temperature, planner_tokens=planner_tokens)
         self.goals = goals
 
     def episode(self, play: Play) -> Routine:

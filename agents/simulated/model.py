@@ -13,6 +13,7 @@ from textcraft_gym.agents.simulated.cues import read_question
 from textcraft_gym.agents.simulated.faults import Draws, Faults, with_claim, with_slips
 from textcraft_gym.agents.simulated.manual import in_own_words, read_manual
 from textcraft_gym.agents.simulated.reading import Reading
+from textcraft_gym.errors import true_or_false
 
 CHARACTERS_PER_TOKEN = 4
 _TASK = re.compile(r"\n(?:Goal|Your task is to): ")
@@ -55,8 +56,7 @@ class SimulatedModel:
         for name, probability in self.faults._asdict().items():
             if type(probability) not in (int, float) or not 0 <= probability <= 1:
                 raise ValueError(f"expected {name} to be a probability from 0 to 1, got {probability!r}")
-        if type(exempt_plan) is not bool:
-            raise ValueError(f"expected exempt_plan to be true or false, got {exempt_plan!r}")
+        true_or_false("exempt_plan", exempt_plan)
         if type(seed) is not int or seed < 0:
             raise ValueError(f"expected a seed of 0 or more, got {seed!r}")
         self.span = span

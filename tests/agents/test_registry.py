@@ -161,3 +161,11 @@ def test_why_not__gives_the_reason():
         why_not("react", "chess")
     with pytest.raises(UnknownName, match="agent"):
         why_not("recat", "textcraft")
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"), [("adapt", "tell_planner"), ("reflexion", "trust_claims"), ("try_again", "trust_claims")]
+)
+def test_make_agent__does_not_take_the_text_no_for_true(name: str, argument: str):
+    with pytest.raises(ValueError, match=f"expected {argument} to be true or false, got 'no'"):
+        make_agent(name, args={argument: "no"})

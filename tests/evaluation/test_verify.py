@@ -282,6 +282,14 @@ def test_verify__says_what_was_recorded_after_the_end(copied):
     assert f": step {length}, action 'inventory': not played, since the episode is over there" in said(checked(folder))
 
 
+def test_verify__finds_an_episode_that_says_not_whether_it_was_won(copied):
+    folder = copied("adapt")
+    records = read_lines(folder)
+    records[0]["won"] = None
+    write_lines(folder, records)
+    assert "expected won of type bool, got None" in said(checked(folder))
+
+
 def test_verify__names_missing_and_doubled_episodes(copied):
     folder = copied("adapt")
     records = read_lines(folder)
@@ -641,7 +649,8 @@ def test_command__exits_0_1_or_2(played, copied, tmp_path):
     good = run(str(clean))
     assert (good.returncode, good.stderr) == (0, "")
     assert f"{clean}: identical; 4 episodes, " in good.stdout
-    assert "not rechecked: the model's answers" in good.stdout
+    assert "not rechecked: the model's name and answers" in good.stdout
+    assert "outcomes of the parts of its trace" in good.stdout
     bad = run(str(clean), str(edited), "--show", "1")
     assert bad.returncode == 1
     assert "reward: recorded 7.0, replayed " in bad.stdout
@@ -654,3 +663,10 @@ def test_command__exits_0_1_or_2(played, copied, tmp_path):
     (outcome,) = json.loads(as_json.stdout).values()
     assert outcome["count"] == len(outcome["differences"]) > 0
     assert outcome["identical"] is False
+
+
+def test_command__refuses_options_of_runs_without_a_run():
+    for option in ("--trust", "--split", "--prompts"):
+        refused = run("--env", "TextCraft-v0", option, "test")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "expected run folders, got none" in refused.stderr

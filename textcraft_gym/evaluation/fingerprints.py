@@ -54,7 +54,8 @@ class Compared(NamedTuple):
     def lines(self, shown: int) -> list[str]:
         """Return the outcome as text, with so many of the changes at most."""
         changes = self.changes or []
-        count = "is not in the release" if self.changes is None else f"{len(changes)} differences from the release"
+        differences = "1 difference" if len(changes) == 1 else f"{len(changes)} differences"
+        count = "is not in the release" if self.changes is None else f"{differences} from the release"
         outcome = "as released" if self.changes == [] else count
         more = [f"  and {len(changes) - shown} more"] if len(changes) > shown else []
         listed = [f"  {change}" for change in changes[:shown]]

@@ -66,7 +66,7 @@ class RecordedActions:
 
 def malformed(record: Mapping[str, Any], planned: Planned | None) -> str:
     """Return what is wrong with the fields of a record and their types; empty if nothing is."""
-    hints = field_types(Episode)
+    hints = {**field_types(Episode), "won": bool}  # a record always says it
     described = ("task", "group", "depth", "optimal_length") if planned is None else planned.about
     expected = {*hints, *described}
     if missing := sorted(expected - record.keys()):

@@ -55,7 +55,8 @@ _CONFIG: Mapping[str, Any] = {
 
 _TASK = ("task", "group", "depth", "optimal_length")
 NOT_RECHECKED = (
-    "the model's answers and the agent's thoughts",
+    "the model's name and answers",
+    "the agent's thoughts, and the names, depths and outcomes of the parts of its trace",
     "numbers of calls and tokens beyond their sums in the trace",
     "cost",
     "claimed_success",
@@ -117,7 +118,8 @@ class Verification:
         if len(self.unverifiable) > shown:
             lines.append(f"  and {len(self.unverifiable) - shown} more")
         if self.errors:
-            lines.append(f"  {self.errors} episodes ended with an error, which no rate counts; why is not rechecked")
+            ended = "1 episode" if self.errors == 1 else f"{self.errors} episodes"
+            lines.append(f"  {ended} ended with an error, which no rate counts; why is not rechecked")
         lines += [f"  note: {note}" for note in self.notes]
         return [*lines, f"  not rechecked: {', '.join(not_rechecked())}"]
 

@@ -34,7 +34,7 @@ from textcraft_gym.envs.minetechtree.techtree import tech_tree
 from textcraft_gym.envs.minetechtree.thoughts import thoughts
 from textcraft_gym.envs.minetechtree.vocabulary import vocabulary
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
-from textcraft_gym.errors import UnknownName, at_least
+from textcraft_gym.errors import UnknownName, at_least, true_or_false
 
 FEEDBACKS = ("reason", "terse")
 
@@ -123,7 +123,8 @@ class MineTechTreeEnv(TextEnv):
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.
-        ValueError: For ticks below 1, or a reliability that is not above 0 and up to 1.
+        ValueError: For ticks below 1, a reliability that is not above 0 and up to 1, or a durability that is neither
+            True nor False.
 
     **Ids**: ``MineTechTree-v0``.
 
@@ -161,6 +162,7 @@ class MineTechTreeEnv(TextEnv):
             raise UnknownName("around", around, text.AROUND)
         if ticks is not None:
             at_least("ticks", ticks, 1)
+        true_or_false("durability", durability)
         self.tasks = split_tasks(split, rules)
         self.rules = rules
         self.feedback = feedback
