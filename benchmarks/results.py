@@ -63,9 +63,9 @@ controller in Minecraft. Here the controller is a program, in a text world.
 - `misjudge`: probability of a wrong judgement (standard {FAULTS["misjudge"]})
 - `exempt_plan`: whether a plan in full is exempt from the span, and written as far as it goes (standard: no)
 
-Each row changes what it names, and leaves the rest standard. Three choices decide how the agents rank: whether the model
-ever claims falsely (*false_claim 0* and *1*), whether its plans are exempt from the span (*exempt_plan*), and whether
-anything is left to chance: with *no faults* all seeds play alike, but for sampled trials.
+Each row changes what it names, and leaves the rest standard. Three choices decide how the agents rank: whether the
+model ever claims falsely (*false_claim 0* and *1*), whether its plans are exempt from the span (*exempt_plan*), and
+whether anything is left to chance: with *no faults* all seeds play alike, but for sampled trials.
 """,
     "spans": f"""# Success over the simulated model's span
 
