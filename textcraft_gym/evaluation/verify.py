@@ -56,7 +56,8 @@ _CONFIG: Mapping[str, Any] = {
 _TASK = ("task", "group", "depth", "optimal_length")
 NOT_RECHECKED = (
     "the model's name and answers",
-    "the agent's thoughts, and the names, depths and outcomes of the parts of its trace",
+    "the agent's thoughts",
+    "names, depths and outcomes of the parts of the trace",
     "numbers of calls and tokens beyond their sums in the trace",
     "cost",
     "claimed_success",
@@ -174,7 +175,7 @@ def verify(
     found = Verification()
     try:
         agent = _agent(spec, config, trusted, found)
-        planned = plan(replace(spec, agent=agent))
+        planned = plan(replace(spec, agent=agent, prompts=None if agent is _substitute else spec.prompts))
         # In the suite's worlds what agents need is added to info, which only wrappers read: without it they are faster.
         in_suite = spec.env in SUITE and not spec.wrappers
         env = planned.spec.make_env(_substitute if in_suite else planned.spec.make_agent())
