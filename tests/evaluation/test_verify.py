@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -510,6 +511,19 @@ HOSTILE_VALUES = [
 ]
 
 
+def test_verify__says_what_it_expected_of_a_config(copied):
+    folder = copied("random")
+    config = read_config(folder)
+    for changed, found in (({**config, "seed": 1e300}, "1e+300"), ({**config, "seed": None}, "None")):
+        (folder / "config.json").write_text(json.dumps(changed))
+        with pytest.raises(RunError, match=f"expected seed of type int, got {re.escape(found)}$"):
+            checked(folder)
+    del config["seed"]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="expected seed of type int, got nothing"):
+        checked(folder)
+
+
 @pytest.mark.parametrize("config", HOSTILE_CONFIGS)
 def test_verify__refuses_a_config_that_is_none(copied, config):
     folder = copied("random")
@@ -661,6 +675,7 @@ def test_command__exits_0_1_or_2(played, copied, tmp_path):
     assert "outcomes of the parts of the trace" in good.stdout
     bad = run(str(clean), str(edited), "--show", "1")
     assert bad.returncode == 1
+    assert bad.stdout.count("not rechecked: ") == 1
     assert "reward: recorded 7.0, replayed " in bad.stdout
     assert " and " in bad.stdout
     unreadable = run(str(tmp_path / "nothing"), str(edited))
