@@ -21,7 +21,7 @@ from textcraft_gym.envs.text_env import (
     Snapshots,
 )
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.registration import BUNDLED, SUITE
+from textcraft_gym.registration import BUNDLED, SUITE, find_spec, parameters
 from textcraft_gym.testing import NONSENSE, EnvContract
 
 
@@ -268,3 +268,17 @@ class TestMineTechTree(Suite):
 
 def test_suite__is_tested_whole():
     assert {world.env_id for world in Suite.__subclasses__()} == set(BUNDLED)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "switch"),
+    [
+        (env_id, one.name)
+        for env_id in BUNDLED
+        for one in parameters(find_spec(env_id)).values()
+        if one.default is False
+    ],
+)
+def test_make__does_not_take_a_text_for_true(env_id: str, switch: str):
+    with pytest.raises(ValueError, match=f"expected {switch} to be true or false, got 'False'"):
+        gym.make(env_id, **{switch: "False"})

@@ -28,6 +28,7 @@ from textcraft_gym.evaluation.run_folder import Record, read_config, read_record
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
+from textcraft_gym.evaluation.verify import not_rechecked
 from textcraft_gym.evaluation.verify import verify as verify_run
 from textcraft_gym.human_play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
@@ -218,6 +219,8 @@ def verify(
             print("\n".join(found[run].lines(str(run), show)))
     if as_json:
         _print_json({str(run): one.as_json() for run, one in found.items()})
+    elif found:
+        print(f"not rechecked: {', '.join(not_rechecked())}")
     if unreadable or not all(one.identical for one in found.values()):
         raise typer.Exit(2 if unreadable else 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -406,6 +407,14 @@ def test_verify__says_that_prompts_of_an_unknown_agent_are_not_rechecked(copied)
     assert found.unverifiable[0].startswith("the prompts, since the agent 'adapt2' cannot be made here: unknown agent")
 
 
+def test_verify__replays_a_run_whose_folder_of_prompts_is_not_here(copied, tmp_path):
+    folder = copied("adapt")
+    (folder / "config.json").write_text(json.dumps({**read_config(folder), "prompts": str(tmp_path / "theirs")}))
+    found = checked(folder)
+    assert (found.differences, found.episodes, found.identical) == ([], 6, False)
+    assert "theirs is no folder of prompts" in found.unverifiable[0]
+
+
 def test_verify__of_an_unfinished_run_names_what_is_missing(copied):
     folder = copied("adapt")
     config = read_config(folder)
@@ -500,6 +509,19 @@ HOSTILE_VALUES = [
     ("schema", None),
     ("prompts_sha256", None),
 ]
+
+
+def test_verify__says_what_it_expected_of_a_config(copied):
+    folder = copied("random")
+    config = read_config(folder)
+    for changed, found in (({**config, "seed": 1e300}, "1e+300"), ({**config, "seed": None}, "None")):
+        (folder / "config.json").write_text(json.dumps(changed))
+        with pytest.raises(RunError, match=f"expected seed of type int, got {re.escape(found)}$"):
+            checked(folder)
+    del config["seed"]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="expected seed of type int, got nothing"):
+        checked(folder)
 
 
 @pytest.mark.parametrize("config", HOSTILE_CONFIGS)
@@ -650,9 +672,10 @@ def test_command__exits_0_1_or_2(played, copied, tmp_path):
     assert (good.returncode, good.stderr) == (0, "")
     assert f"{clean}: identical; 4 episodes, " in good.stdout
     assert "not rechecked: the model's name and answers" in good.stdout
-    assert "outcomes of the parts of its trace" in good.stdout
+    assert "outcomes of the parts of the trace" in good.stdout
     bad = run(str(clean), str(edited), "--show", "1")
     assert bad.returncode == 1
+    assert bad.stdout.count("not rechecked: ") == 1
     assert "reward: recorded 7.0, replayed " in bad.stdout
     assert " and " in bad.stdout
     unreadable = run(str(tmp_path / "nothing"), str(edited))

@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from textcraft_gym.errors import UnknownName, Unsupported
+from textcraft_gym.errors import UnknownName, Unsupported, true_or_false
 from textcraft_gym.spaces import AnyText
 
 Step: TypeAlias = tuple[str, float, bool, bool, dict[str, Any]]
@@ -80,6 +80,8 @@ class TextEnv(gym.Env[str, str]):
         return super().__new__(cls)
 
     def __init__(self, *, admissible: bool = False, expert: bool = False, render_mode: str | None = None) -> None:
+        true_or_false("admissible", admissible)
+        true_or_false("expert", expert)
         self.admissible = admissible
         self.expert = expert
         self.render_mode = render_mode

@@ -13,50 +13,26 @@ from typing import Any
 import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Policy
-from textcraft_gym.agents.loading import split_fields
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.episode import Episode
-from textcraft_gym.evaluation.json_types import is_of_type, type_name
+from textcraft_gym.evaluation.foreign_run import check_bounded, foreign_spec, is_trusted, read_foreign_config
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.replay import REPLAYED, SUMMED, Difference, differences, malformed
 from textcraft_gym.evaluation.report import SIMULATED, label, markdown
-from textcraft_gym.evaluation.run_folder import SCHEMA, Record, latest, read_config, read_lines
+from textcraft_gym.evaluation.run_folder import Record, latest, read_lines
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Plan, plan
 from textcraft_gym.registration import SUITE
 
 MAX_KEPT = 1000
 """Maximum number of differences that are kept; the others are counted. As many other messages are."""
-MAX_LIMIT = 200_000
-"""Maximum number of episodes of a run that is rechecked."""
-MAX_FILE = 1 << 26
-"""Maximum length of the config, the summary and the report, in bytes."""
-
-_TEXT = str | None
-_CONFIG: Mapping[str, Any] = {
-    "env": str,
-    "split": _TEXT,
-    "agent": str,
-    "agent_args": dict[str, Any],
-    "prompts": _TEXT,
-    "env_args": dict[str, Any],
-    "wrappers": list[str],
-    "seed": int,
-    "limit": int | None,
-    "max_steps": int,
-    "max_calls": int,
-    "env_sha256": _TEXT,
-    "tasks_sha256": str,
-    "prompts_sha256": str,
-    "version": str,
-}
-"""Types of the config's keys that a recheck reads."""
 
 _TASK = ("task", "group", "depth", "optimal_length")
 NOT_RECHECKED = (
     "the model's name and answers",
-    "the agent's thoughts, and the names, depths and outcomes of the parts of its trace",
+    "the agent's thoughts",
+    "names, depths and outcomes of the parts of the trace",
     "numbers of calls and tokens beyond their sums in the trace",
     "cost",
     "claimed_success",
@@ -121,7 +97,7 @@ class Verification:
             ended = "1 episode" if self.errors == 1 else f"{self.errors} episodes"
             lines.append(f"  {ended} ended with an error, which no rate counts; why is not rechecked")
         lines += [f"  note: {note}" for note in self.notes]
-        return [*lines, f"  not rechecked: {', '.join(not_rechecked())}"]
+        return lines
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as JSON values."""
@@ -169,12 +145,12 @@ def verify(
     Raises:
         RunError: If the folder cannot be read, or its world cannot be had here.
     """
-    config = _read(folder)
-    spec = _spec(config, trusted, {**config["env_args"], **(env_args or {})}, split, prompts)
+    config = read_foreign_config(folder)
+    spec = foreign_spec(config, trusted, {**config["env_args"], **(env_args or {})}, split, prompts)
     found = Verification()
     try:
         agent = _agent(spec, config, trusted, found)
-        planned = plan(replace(spec, agent=agent))
+        planned = plan(replace(spec, agent=agent, prompts=None if agent is _substitute else spec.prompts))
         # In the suite's worlds what agents need is added to info, which only wrappers read: without it they are faster.
         in_suite = spec.env in SUITE and not spec.wrappers
         env = planned.spec.make_env(_substitute if in_suite else planned.spec.make_agent())
@@ -197,98 +173,13 @@ def not_rechecked() -> list[str]:
     ]
 
 
-def _read(folder: str | Path) -> dict[str, Any]:
-    """Return the config of a run.
-
-    Raises:
-        RunError: If there is none, or it is not one of a run in the current format.
-    """
-    _bounded(Path(folder) / "config.json")
-    config = read_config(folder)
-    if not isinstance(config, dict) or config.get("schema") != SCHEMA:
-        found = config.get("schema", 1) if isinstance(config, dict) else None
-        raise RunError(f"{folder}: expected a run of format {SCHEMA}, got {found!r}")
-    for name, expected in _CONFIG.items():
-        if name not in config or not is_of_type(config[name], expected):
-            raise RunError(
-                f"{folder}: expected {name} of type {type_name(expected)}, got {str(config.get(name))[:80]!r}"
-            )
-    if (config["limit"] or 0) > MAX_LIMIT:
-        raise RunError(f"{folder}: expected a limit of {MAX_LIMIT} episodes or less, got {config['limit']}")
-    return config
-
-
-def _bounded(file: Path) -> None:
-    """Make sure that a file can be read whole.
-
-    Raises:
-        RunError: If it is missing, none, or too long.
-    """
-    if not file.is_file():  # a pipe or a device could be read for ever
-        raise RunError(f"{file} is no file")
-    if file.stat().st_size > MAX_FILE:
-        raise RunError(f"{file} is longer than {MAX_FILE >> 20} MiB")
-
-
-def _spec(
-    config: Mapping[str, Any],
-    trusted: Collection[str],
-    env_args: Mapping[str, Any],
-    split: str | None,
-    prompts: str | Path | None,
-) -> RunSpec:
-    """Return the spec of a run, without its models, which a replay does not ask.
-
-    Raises:
-        RunError: If the environment or a wrapper is code that is not trusted, or an argument names a pipe or a device.
-    """
-    # A recorder would write the episodes to its file again, and changes nothing that the agent reads.
-    wrappers = [name for name in config["wrappers"] if split_fields(name)[:1] != ["TranscriptRecorder"]]
-    for name in (config["env"], *(split_fields(wrapper)[0] for wrapper in wrappers if split_fields(wrapper))):
-        if not _is_trusted(name, trusted):
-            raise RunError(f"the run names code of a module, {name!r}: if you trust it, name the module with --trust")
-    split = split or config["split"]
-    prompts = prompts or config["prompts"]
-    for named in (*env_args.values(), prompts, *((split, split.rpartition(":")[0]) if split else ())):
-        if isinstance(named, str) and _is_endless(named):
-            raise RunError(f"the run names {named!r}, which is no file")
-    numbers = {name: config[name] for name in ("seed", "limit", "max_steps", "max_calls")}
-    try:
-        return RunSpec(
-            config["env"],
-            split,
-            config["agent"],
-            config["agent_args"],
-            model=None,
-            prompts=prompts,
-            env_args=env_args,
-            wrappers=tuple(wrappers),
-            **numbers,
-        )
-    except ValueError as error:
-        raise RunError(f"the config cannot be read: {error}") from error
-
-
-def _is_trusted(name: str, trusted: Collection[str]) -> bool:
-    """Return whether a name is one of the suite, or of a module that may be imported."""
-    module = name.rpartition(":")[0]
-    return ":" not in name or any(f"{module}.".startswith(f"{known}.") for known in trusted if known)
-
-
-def _is_endless(path: str) -> bool:
-    try:
-        return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
-    except (OSError, ValueError):  # no path at all
-        return False
-
-
 def _agent(
     spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], found: Verification
 ) -> str | Agent | Policy:
     """Return the agent's name, or where it cannot be made here, a substitute that asks for no arguments and prompts."""
     name: str = config["agent"]
     try:
-        if not _is_trusted(name, trusted):
+        if not is_trusted(name, trusted):
             raise RunError("its module is not trusted")
         spec.make_agent()
     except Exception as error:  # agents of others can raise anything
@@ -388,7 +279,7 @@ def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[
     summaries = summarise_by_group(records)
     try:
         for name in ("summary.json", "report.md"):
-            _bounded(folder / name)
+            check_bounded(folder / name)
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         report = (folder / "report.md").read_text(encoding="utf-8")
     except (OSError, ValueError, RecursionError) as error:

@@ -146,8 +146,3 @@ def test_argument__is_that_of_the_environment():
     ):
         env.step(action)
     assert env.step("mine 100 cobblestone")[0] == "Mined 59 cobblestone\nThe wooden pickaxe broke."
-
-
-def test_durability__is_true_or_false_and_no_text():
-    with pytest.raises(ValueError, match="expected durability to be true or false, got 'False'"):
-        gym.make("MineTechTree-v0", durability="False")

@@ -18,7 +18,7 @@ from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS, WORDINGS, Dialect
 from textcraft_gym.envs.alfworld.thoughts import thoughts
 from textcraft_gym.envs.alfworld.vocabulary import vocabulary
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import UnknownName, true_or_false
 
 ENGINES = ("native", "textworld")
 
@@ -109,6 +109,7 @@ class ALFWorldEnv(TextEnv):
             raise UnknownName("dialect", dialect, list(WORDINGS))
         if engine not in ENGINES:
             raise UnknownName("engine", engine, ENGINES)
+        true_or_false("textworld_info", textworld_info)
         self.games = Games(games, split, Difficulty(receptacles, distractors, hidden))
         self.tasks = select(self.games.tasks, task_types)
         if not self.tasks:

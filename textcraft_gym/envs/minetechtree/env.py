@@ -123,8 +123,8 @@ class MineTechTreeEnv(TextEnv):
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.
-        ValueError: For ticks below 1, a reliability that is not above 0 and up to 1, or a durability that is neither
-            True nor False.
+        ValueError: For ticks below 1, a reliability that is not above 0 and up to 1, or a switch that is neither True
+            nor False.
 
     **Ids**: ``MineTechTree-v0``.
 
@@ -163,6 +163,7 @@ class MineTechTreeEnv(TextEnv):
         if ticks is not None:
             at_least("ticks", ticks, 1)
         true_or_false("durability", durability)
+        true_or_false("costs", costs)
         self.tasks = split_tasks(split, rules)
         self.rules = rules
         self.feedback = feedback

@@ -26,6 +26,7 @@ from textcraft_gym.envs.webshop.tasks import (
 from textcraft_gym.envs.webshop.text import recall
 from textcraft_gym.envs.webshop.thoughts import thoughts
 from textcraft_gym.envs.webshop.vocabulary import vocabulary
+from textcraft_gym.errors import true_or_false
 
 
 class WebShopLiteEnv(TextEnv):
@@ -125,6 +126,7 @@ class WebShopLiteEnv(TextEnv):
         render_mode: str | None = None,
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
+        true_or_false("show_attrs", show_attrs)
         self.market = open_market(
             data, goals, mode, products_per_page, show_attrs, nouns or default_nouns, num_products
         )
