@@ -223,6 +223,16 @@ def test_index__outlives_a_file_of_anything(folder: Path, content: bytes):
     assert len(skipped) == len(BAD)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_index__passes_by_what_is_no_file(folder: Path):
+    for name, make in (("pipe", os.mkfifo), ("folder", os.mkdir)):
+        (folder / "train" / name / "trial").mkdir(parents=True)
+        make(folder / "train" / name / "trial" / "game.tw-pddl")
+    found, skipped = look(folder)
+    assert found == FOUND
+    assert len(skipped) == len(BAD)
+
+
 def test_index__of_nothing_that_can_be_played_is_an_error(folder: Path):
     for name, _ in FOUND:
         (folder / "train" / name.partition("/")[0] / "trial" / "game.tw-pddl").write_text("")

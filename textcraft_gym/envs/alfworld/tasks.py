@@ -227,7 +227,8 @@ def _in_folder(folder: Path, split: str) -> _Split:
 def _indexed(folder: Path) -> tuple[list[Task], dict[str, str]]:
     """Return the playable games of a stored split, and the error messages of the others by id."""
     cached = read_index(folder)
-    stamps = {file: file_stamp(file) for file in sorted(folder.glob(f"*/*/{GAME_FILE}"))}
+    files = sorted(filter(Path.is_file, folder.glob(f"*/*/{GAME_FILE}")))  # to read a pipe would wait without end
+    stamps = {file: file_stamp(file) for file in files}
     task_types = {file: cached[stamp] for file, stamp in stamps.items() if stamp in cached}
     found, skipped = _checked([file for file in stamps if file not in task_types], folder.name)
     task_types.update(found)
