@@ -359,7 +359,7 @@ def _without_cycles(kept: list[Recipe], members: Mapping[Ingredient, tuple[str, 
             if takers.keys() <= set(ring):
                 got = max(ring, key=takers.__getitem__)
                 del recipes[got]
-                broken.append(f"{got}, of {listed(ring).replace(';', ',')}")
+                broken.append(f"{got}, of {listed(ring, ', ')}")
     if broken:
         rings = f"items can only be made of one another, so that one of them can be got: {listed(broken)}"
         warnings.warn(f"{pack.origin}: {rings}", stacklevel=2)

@@ -96,10 +96,10 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
         (target / name).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def listed(problems: Sequence[object]) -> str:
-    """Return the first few problems in words, and the number of the others."""
-    more = len(problems) - _LISTED
-    return "; ".join([*map(str, problems[:_LISTED]), *([f"and {more} more"] if more > 0 else [])])
+def listed(things: Sequence[object], separator: str = "; ") -> str:
+    """Return the first few things in words, and the number of the others."""
+    more = len(things) - _LISTED
+    return separator.join([*map(str, things[:_LISTED]), *([f"and {more} more"] if more > 0 else [])])
 
 
 class _File(NamedTuple):

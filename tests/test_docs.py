@@ -60,6 +60,17 @@ def test_readme__household_is_played(tmp_path: Path):
     assert "You move the apple 1 to the sidetable 1.\n" in output
 
 
+def test_readme__counts_the_tasks_of_its_worlds():
+    rows = re.findall(
+        r"(?m)^\| `(\w+-v0)` \|[^|]+\| (\d+)[^|]*\|(.*)\|$", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    assert len(rows) == 5
+    for world, count, splits in rows:
+        assert len(textcraft_gym.tasks(world, "all")) == int(count), world
+        for split, size in re.findall(r"`(\w+)` (\d+)", splits):
+            assert len(textcraft_gym.tasks(world, split)) == int(size), (world, split)
+
+
 def test_readme__product_is_bought(tmp_path: Path):
     last = "You have clicked orvane slate s7.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n"
     assert run_block("WebShop", tmp_path).endswith(last)

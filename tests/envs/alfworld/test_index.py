@@ -183,7 +183,8 @@ def test_index__is_another_in_another_folder(folder: Path, read: list[str], tmp_
 def test_index__warns_once_of_what_is_skipped(folder: Path):
     write_game(folder, "untyped", spoil="(isClean Box)")
     with pytest.warns(
-        UserWarning, match="4 games of split 'train' .* skipped: cut/trial, no_fact/trial, no_type/trial, "
+        UserWarning,
+        match="4 of 6 games of split 'train', which cannot be played: cut/trial, no_fact/trial, no_type/trial, ",
     ):
         Games(folder, "train", Difficulty())
     Games(folder, "train", Difficulty())  # a second warning would be an error
@@ -217,6 +218,16 @@ NESTED = "(" * 50_000 + ")" * 50_000
 )
 def test_index__outlives_a_file_of_anything(folder: Path, content: bytes):
     write_game(folder, "cut").write_bytes(content)
+    found, skipped = look(folder)
+    assert found == FOUND
+    assert len(skipped) == len(BAD)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_index__passes_by_what_is_no_file(folder: Path):
+    for name, make in (("pipe", os.mkfifo), ("folder", os.mkdir)):
+        (folder / "train" / name / "trial").mkdir(parents=True)
+        make(folder / "train" / name / "trial" / "game.tw-pddl")
     found, skipped = look(folder)
     assert found == FOUND
     assert len(skipped) == len(BAD)

@@ -10,10 +10,13 @@ from zipfile import ZipFile
 import pytest
 
 from textcraft_gym.envs.alfworld import problem
-from textcraft_gym.envs.alfworld.export import export_game, wheel_logic
+from textcraft_gym.envs.alfworld.expert import expert_plan
+from textcraft_gym.envs.alfworld.export import Logic, export_game, wheel_logic
 from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.problem import GameError, read_dialect, read_game
 from textcraft_gym.envs.alfworld.splits import split_ids
+from textcraft_gym.envs.alfworld.task_id import Difficulty
+from textcraft_gym.envs.alfworld.tasks import Games
 from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
 
 DOMAIN, TASK = "(define (domain alfred))", '"Your task is to: UNKNOWN GOAL."'
@@ -29,14 +32,37 @@ def wheel(folder: Path, put: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("dialect", WORDINGS)
-def test_read_game__reads_the_games_of_every_known_version(dialect: Dialect, tmp_path: Path, monkeypatch):
-    logic = wheel_logic(wheel(tmp_path, WORDINGS[dialect].put))
+def known_logic(folder: Path, monkeypatch: pytest.MonkeyPatch, dialect: Dialect = "0.4") -> Logic:
+    """Return a domain and a grammar that stand for those of a release."""
+    logic = wheel_logic(wheel(folder, WORDINGS[dialect].put))
     for known, text in (("KNOWN_DOMAINS", DOMAIN), ("KNOWN_GRAMMARS", logic.grammar.replace(TASK, '""'))):
         monkeypatch.setattr(problem, known, {hashlib.sha256(text.encode()).hexdigest(): dialect})
-    file = export_game(MADE, "task/trial", tmp_path, [], logic)
+    return logic
+
+
+@pytest.mark.parametrize("dialect", WORDINGS)
+def test_read_game__reads_the_games_of_every_known_version(dialect: Dialect, tmp_path: Path, monkeypatch):
+    file = export_game(MADE, "task/trial", tmp_path, [], known_logic(tmp_path, monkeypatch, dialect))
     assert read_game(file) == MADE
     assert read_dialect(file) == dialect
+
+
+@pytest.mark.parametrize("part", ["task", "problem"])
+def test_read_game__refuses_text_that_cannot_be_written(part: str, tmp_path: Path, monkeypatch):
+    file = export_game(MADE, "task/trial", tmp_path, [], known_logic(tmp_path, monkeypatch))
+    before = {"task": "Your task is to: ", "problem": "(:objects"}[part]
+    file.write_text(file.read_text().replace(before, before + r" \ud800"))
+    with pytest.raises(GameError, match=r"not a game file: .*surrogates not allowed"):
+        read_game(file)
+
+
+@pytest.mark.parametrize("written", [5, "look", {"look": 1}, ["look", None], [], None])
+def test_task__has_a_shortest_plan_where_the_file_has_no_walkthrough(written: object, tmp_path: Path, monkeypatch):
+    file = export_game(MADE, "task/trial", tmp_path, [], known_logic(tmp_path, monkeypatch))
+    file.write_text(json.dumps({**json.loads(file.read_text()), "walkthrough": written}))
+    (task,) = Games(file, "all", Difficulty()).tasks
+    game = task.game("0.4")
+    assert task.walkthrough("0.4") == tuple(expert_plan(game, game.first))
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_env__says_why_nothing_happened():
         ({"dialect": "say"}, "dialect"),
         ({"engine": "inform"}, "engine"),
         ({"task_types": ["pick_heat"]}, "unknown task type 'pick_heat'"),
-        ({"games": "nowhere"}, "there is no folder nowhere"),
+        ({"games": "nowhere"}, "there is no file or folder nowhere"),
         ({"receptacles": 3}, "receptacles"),
         ({"hidden": 101}, "hidden"),
     ],
@@ -150,7 +150,7 @@ def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_pat
         folder = tmp_path / "train" / name / "trial"
         folder.mkdir(parents=True)
         (folder / "game.tw-pddl").write_text(content)
-    with pytest.warns(UserWarning, match=f"{len(bad)} games"):
+    with pytest.warns(UserWarning, match=f"skipped {len(bad)} of {len(bad) + 1} games"):
         env = make(games=tmp_path, split="train")
     assert [task.id for task in env.get_wrapper_attr("tasks")] == ["good/trial"]
     skipped = env.get_wrapper_attr("games").skipped

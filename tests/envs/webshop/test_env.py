@@ -14,7 +14,9 @@ import pytest
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.envs.webshop import rules
 from textcraft_gym.envs.webshop.actions import click, search
+from textcraft_gym.envs.webshop.env import WebShopLiteEnv
 from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.product_templates import product_templates
 from textcraft_gym.envs.webshop.tasks import Selection, draw_task, find_task, open_market, selected_tasks
 
 ID = "WebShopLite-v0"
@@ -323,6 +325,9 @@ def test_nouns__of_ones_own_judge(folder):
 
 
 def test_num_products__is_the_size_of_a_made_shop_or_the_first_of_a_file(folder):
+    fewest = len(product_templates())
+    assert f"of a generated shop {fewest} or more" in WebShopLiteEnv.__doc__
+    assert len(gym.make(ID, num_products=fewest, split="all").unwrapped.market.products) == fewest
     products = gym.make(ID, num_products=100, split="all").unwrapped.market.products
     assert len(products) == 100
     env = gym.make(ID, data=folder, goals="synthetic", split="all", num_products=2)

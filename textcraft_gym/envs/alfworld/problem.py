@@ -136,6 +136,7 @@ def _read(file: Path) -> tuple[Dialect, str, str]:
         domain, grammar, text = (data[key] for key in ("pddl_domain", "grammar", "pddl_problem"))
         task = TASK.search(grammar)
         dialect = known_dialect(domain, grammar)
+        (grammar + text).encode()  # refuses half a pair of surrogates, which could not be printed
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise GameError(f"{file}: not a game file: {type(error).__name__}: {error}") from error
     if not dialect or not task:

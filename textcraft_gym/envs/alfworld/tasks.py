@@ -168,7 +168,7 @@ def data_folder(source: str | Path) -> Path:
     for folder in (root / "json_2.1.1", root):
         if folder.is_dir():
             return folder
-    raise GameError(f"there is no folder {root}; alfworld-download fetches the official games")
+    raise GameError(f"there is no file or folder {root}; alfworld-download fetches the official games")
 
 
 def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tuple[Task, ...]:
@@ -218,7 +218,8 @@ def _in_folder(folder: Path, split: str) -> _Split:
         raise GameError(f"{folder}: split {split!r} has no playable game ({len(skipped)} are skipped): {problem}")
     if skipped:
         names = ", ".join([*list(skipped)[:SHOWN], *["..."][: len(skipped) - SHOWN]])
-        message = f"{folder}: {len(skipped)} games of split {split!r} cannot be played and are skipped: {names}"
+        count = f"{len(skipped)} of {len(skipped) + len(found)} games of split {split!r}"
+        message = f"{folder}: skipped {count}, which cannot be played: {names}"
         warnings.warn(f"{message}; why is in the attribute games.skipped of the environment", stacklevel=2)
     return _split(split, list(found.values()), list(skipped.values()))
 
@@ -226,7 +227,8 @@ def _in_folder(folder: Path, split: str) -> _Split:
 def _indexed(folder: Path) -> tuple[list[Task], dict[str, str]]:
     """Return the playable games of a stored split, and the error messages of the others by id."""
     cached = read_index(folder)
-    stamps = {file: file_stamp(file) for file in sorted(folder.glob(f"*/*/{GAME_FILE}"))}
+    files = sorted(filter(Path.is_file, folder.glob(f"*/*/{GAME_FILE}")))  # to read a pipe would wait without end
+    stamps = {file: file_stamp(file) for file in files}
     task_types = {file: cached[stamp] for file, stamp in stamps.items() if stamp in cached}
     found, skipped = _checked([file for file in stamps if file not in task_types], folder.name)
     task_types.update(found)
@@ -284,10 +286,10 @@ def _walkthrough(source: Path | str, dialect: Dialect) -> tuple[str, ...]:
     # A file speaks the dialect of its release.
     if isinstance(source, Path) and read_dialect(source) == dialect:
         written = json.loads(source.read_text(encoding="utf-8")).get("walkthrough")
-    else:
-        written = None
+        if written and isinstance(written, list) and all(isinstance(command, str) for command in written):
+            return tuple(written)
     game = _load(source, dialect)
-    return tuple(written or expert_plan(game, game.first) or ())
+    return tuple(expert_plan(game, game.first) or ())
 
 
 def _problem(source: Path | str) -> Problem:

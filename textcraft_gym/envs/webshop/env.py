@@ -60,9 +60,8 @@ class WebShopLiteEnv(TextEnv):
     after the purchase ``score``, its parts ``r_type``, ``r_att``, ``r_option`` and ``r_price``, None where none
     was wanted, their weights ``w_att``, ``w_option`` and ``w_price``, and what the type score follows from,
     ``query_match``, ``category_match`` and ``title_score``; after an action that did nothing ``invalid_reason``, one of
-    ``rules.REASONS``;
-    ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty if the expert knows no
-    purchase with a reward of 1.
+    ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty if the
+    expert knows no purchase with a reward of 1.
 
     **Reset options**: ``{"task": "17-B0ABC12345"}`` plays that task, from any split. Otherwise the
     seed draws one of the split: human goals uniformly, synthetic ones by weights that favour rare attributes, as in
@@ -83,7 +82,7 @@ class WebShopLiteEnv(TextEnv):
         nouns: Returns the nouns of a title, which the reward compares to tell types of product apart. The default takes
             every word but function words and numbers; the original uses a part-of-speech tagger.
         goals: ``human`` for those written by people, or ``synthetic`` for one of each combination of options.
-        num_products: Number of products: of a generated shop 100 or more, by default 1,000; of files the first entries
+        num_products: Number of products: of a generated shop 71 or more, by default 1,000; of files the first entries
             of the file of products, by default all.
         filter_goals: Called with the number of each goal of the split and the goal; False leaves it out.
         limit_goals: Number of goals to draw from those, by their weights, the same as in the original; -1 for all.

@@ -108,7 +108,9 @@ class _Reader:
                     raise JSONStreamError("not JSON, or truncated: expected an end")
             except json.JSONDecodeError as error:
                 # Perhaps the rest of the value was not read yet.
-                if len(self._text) - self._at > MAX_ENTRY or not self._read():
+                if len(self._text) - self._at > MAX_ENTRY:
+                    raise JSONStreamError(f"not JSON, or an entry of more than {MAX_ENTRY} characters") from error
+                if not self._read():
                     raise JSONStreamError(f"not JSON, or truncated: {error.msg}") from error
             except (RecursionError, ValueError) as error:
                 raise JSONStreamError(

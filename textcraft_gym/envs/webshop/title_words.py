@@ -29,7 +29,8 @@ def compose(rng: Uniform, department: str, purpose: str) -> str:
     Args:
         rng: Draws the phrase and the words in it.
         department: The department of the product.
-        purpose: ``sellers``, ``kinds`` (before the name of a product), ``uses`` (after "for") or ``extras``.
+        purpose: ``sellers``, ``kinds`` (before the name of a product), ``features`` (after "with"), ``uses`` (after
+            "for"), ``extras`` or ``names`` (both anywhere).
     """
     phrase = pick(rng, title_words()[f"{department} {purpose}"])
     return _FIELD.sub(lambda field: _draw(rng, field[1]), phrase)
