@@ -197,7 +197,9 @@ def shown_by(agent: str, demonstrations: str) -> Experiment:
 
 FIGURE_5 = Table(
     "Figure 5 and table 6: ALFWorld's executors, success (%)",
-    "The executor's prompt demonstrates atomic skills, whole tasks, or both.",
+    "The executor's prompt demonstrates atomic skills, whole tasks, or both. What the simulated model makes of them is "
+    "a rule of its own: a demonstrated task frees its appliance or lamp from the span, and without single skills the "
+    "end of a search takes a place in it ([manual.py](../../agents/simulated/manual.py)).",
     tuple(Column(name) for name in DEMONSTRATIONS.values()),
     tuple(
         Row(AGENTS[agent], [shown_by(agent, demonstrations) for demonstrations in DEMONSTRATIONS])

@@ -65,7 +65,8 @@ controller in Minecraft. Here the controller is a program, in a text world.
 
 Each row changes what it names, and leaves the rest standard. Three choices decide how the agents rank: whether the
 model ever claims falsely (*false_claim 0* and *1*), whether its plans are exempt from the span (*exempt_plan*), and
-whether anything is left to chance: with *no faults* all seeds play alike, but for sampled trials.
+whether anything is left to chance: with *no faults* all seeds play alike, but for sampled trials. In a household the
+model plans as many places for a step as an attempt has turns to search, which no prompt says.
 """,
     "spans": f"""# Success over the simulated model's span
 
