@@ -152,6 +152,19 @@ def test_recipes_import__writes_nothing_of_a_broken_pack(monkeypatch, capsys, tm
     assert not (tmp_path / "out").exists()
 
 
+def test_recipes_stats__says_in_one_line_what_it_skipped(tmp_path: Path):
+    recipes = tmp_path / "pack" / "data" / "minecraft" / "recipes"
+    recipes.mkdir(parents=True)
+    stick = {"type": "minecraft:crafting_shapeless", "ingredients": [{"item": "bamboo"}], "result": {"item": "stick"}}
+    (recipes / "stick.json").write_text(json.dumps(stick))
+    (recipes / "door.json").write_text('{"type": "minecraft:crafting_shaped"}')
+    command = [sys.executable, "-m", "textcraft_gym", "recipes", "stats", "--recipes", str(tmp_path / "pack")]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stderr.count("\n") == 1
+    assert shown.stderr.startswith("textcraft-gym: warning: ")
+    assert "door" in shown.stderr
+
+
 def test_recipes_show__draws_the_tree():
     output = run("recipes", "show", "minecraft:beehive")
     assert "3 honeycomb" in output

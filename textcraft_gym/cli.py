@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -63,11 +64,17 @@ TagsOption = Annotated[str, typer.Option("--tags", help="group: the published ga
 def main() -> None:
     """Run the command; a mistake of the caller gives one line on standard error and status 2."""
     sys.path.append("")  # so that MODULE:CLASS also finds modules in the working folder
+    warnings.showwarning = _show_warning
     try:
         app()
     except (TextCraftGymError, ModelError, OSError, ValueError) as error:
         print(f"textcraft-gym: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    """Print a warning as one line; where in the code it was given does not help those who typed the command."""
+    print(f"textcraft-gym: warning: {message}", file=sys.stderr)
 
 
 def _show_version(wanted: bool) -> None:

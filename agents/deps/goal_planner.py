@@ -66,7 +66,7 @@ class GoalPlanner:
         self.selector = make_selector(
             selector or default_selector(self.controller, profile.name), self.controller, profile.name
         )
-        self.feedback = feedback or self.controller.feedback
+        self.feedback = self.controller.feedback if feedback is None else feedback
         if self.feedback not in FEEDBACKS:
             raise UnknownName("feedback", feedback, FEEDBACKS)
         if type(temperature) not in (int, float) or not 0 <= temperature <= 2:

@@ -151,7 +151,8 @@ def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], op
 def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
     """Return the model's name in a cassette, which has only the options that can change an answer."""
     relevant = {key: _canonical(key, value) for key, value in options.items() if key not in _SILENT}
-    return ",".join([f"{kind}:{name}", *(f"{key}={value}" for key, value in sorted(relevant.items()))])
+    described = [*([name] if name else []), *(f"{key}={value}" for key, value in sorted(relevant.items()))]
+    return f"{kind}:{','.join(described)}"
 
 
 def _canonical(key: str, value: Any) -> Any:

@@ -171,6 +171,11 @@ def test_alfworld__has_an_example_of_every_code():
             "move mug 1 to shelf 1",
             "There is no such command: say put (object) in/on (receptacle).",
         ),
+        (
+            "0.3",
+            "put mug 1 on shelf 1",
+            "There is no such command: say put (object) in/on (receptacle).",
+        ),
         ("0.3", "put mug 1 in/on shelf 1", "You are not carrying mug 1: take it first."),
         (
             "0.4",

@@ -62,8 +62,9 @@ def test_feedback__says_why_where_it_is_asked_for():
     _, questions = asked(InnerMonologueAgent(TEXTCRAFT, feedback="reason"), GOALS[3])
     assert questions[1]["prompt"][-1].content.startswith("Success: beehive takes 6 planks, 3 honeycomb.\n")
     for agent in (ZeroShotAgent, InnerMonologueAgent):
-        with pytest.raises(ValueError, match="unknown feedback 'why'"):
-            agent(TEXTCRAFT, feedback="why")
+        for unknown in ("why", "", 0):
+            with pytest.raises(ValueError, match=f"unknown feedback {unknown!r}"):
+                agent(TEXTCRAFT, feedback=unknown)
 
 
 @pytest.mark.parametrize(

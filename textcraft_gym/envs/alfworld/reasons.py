@@ -32,7 +32,7 @@ _FORMS = (
     ("open", re.compile(r"(?P<verb>open|close) (?P<receptacle>.+)")),
     ("take", re.compile(r"take (?P<object>.+?) from (?P<receptacle>.+)")),
     ("put", re.compile(r"move (?P<object>.+?) to (?P<receptacle>.+)")),
-    ("put", re.compile(r"put (?P<object>.+?) in/on (?P<receptacle>.+)")),
+    ("put", re.compile(r"put (?P<object>.+?) (?:in/on|in|on) (?P<receptacle>.+)")),
     ("treat", re.compile(r"(?P<verb>clean|heat|cool) (?P<object>.+?) with (?P<receptacle>.+)")),
     ("slice", re.compile(r"slice (?P<object>.+?) with (?P<tool>.+)")),
     ("use", re.compile(r"use (?P<object>.+)")),
