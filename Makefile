@@ -12,14 +12,17 @@ PYTHONS ?= 3.10 3.11 3.12 3.13
 .PHONY: demo test lint types unit test-slow test-pythons test-engine test-ray test-rl
 .PHONY: bench bench-engine bench-ray bench-shop parity results fingerprints horizons learn clean
 
+# The model of benchmarks/results.
+DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
+
 demo: $(VENV)/.demo
 	rm -rf runs/demo
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent expert --out runs/demo/expert --no-table
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent random --out runs/demo/random --no-table
 	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random
-	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent react --model simulated:span=4 --out runs/demo/react --no-table
-	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent adapt --model simulated:span=4 --out runs/demo/adapt --no-table
-	@echo 'ReAct against ADaPT, both with a simulated model of span 4:'
+	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent react --model $(DEMO_MODEL) --out runs/demo/react --no-table
+	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent adapt --model $(DEMO_MODEL) --out runs/demo/adapt --no-table
+	@echo 'ReAct against ADaPT, both with a simulated model that has faults:'
 	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt
 	$(BIN)/textcraft-gym compare runs/demo/react runs/demo/adapt
 	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random runs/demo/react runs/demo/adapt --out runs/demo/report.html

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -72,7 +72,14 @@ def main() -> None:
         sys.exit(2)
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Print a warning as one line; where in the code it was given does not help those who typed the command."""
     print(f"textcraft-gym: warning: {message}", file=sys.stderr)
 
