@@ -581,12 +581,14 @@ def one(browser: Any, selector: str) -> Any:
 
 def follow(browser: Any, selector: str, keys: str = "") -> None:
     """Click, or type and send it off, and wait until the page that this leads to is there."""
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.support.expected_conditions import staleness_of
     from selenium.webdriver.support.wait import WebDriverWait
 
     before, element = one(browser, "html"), one(browser, selector)
     element.send_keys(keys, "\n") if keys else element.click()
-    WebDriverWait(browser, 30).until(staleness_of(before))
+    # While a page is replaced, Chromium may say that its node is in no document, which is not yet staleness.
+    WebDriverWait(browser, 30, ignored_exceptions=[WebDriverException]).until(staleness_of(before))
     WebDriverWait(browser, 30).until(lambda _: browser.execute_script("return document.readyState") == "complete")
 
 
