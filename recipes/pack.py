@@ -139,7 +139,7 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
 
 def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if info.compress_type not in _METHODS:
-        raise NotImplementedError("packed by another method than game packs are")
+        raise zipfile.BadZipFile("packed by another method than game packs are")
     with archive.open(info) as member:
         # Never more than the stated size, even if there is more: then the checksum is wrong.
         return member.read(info.file_size)

@@ -553,7 +553,7 @@ def test_verify__refuses_what_is_no_folder_of_a_run(tmp_path, copied):
         checked(folder)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.parametrize("name", ["config.json", "episodes.jsonl", "summary.json", "report.md"])
 def test_verify__does_not_wait_for_a_pipe(copied, name):
     folder = copied("random")
@@ -577,7 +577,7 @@ def test_verify__refuses_a_line_that_is_no_record(copied, line):
         checked(folder)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs devices that are files")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no devices that are files")
 @pytest.mark.parametrize("named", [{"env_args": {"recipes": "/dev/null"}}, {"split": "/dev/null:train"}])
 def test_verify__opens_no_device_that_the_run_names(copied, named):
     folder = copied("random")

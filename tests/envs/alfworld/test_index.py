@@ -223,7 +223,7 @@ def test_index__outlives_a_file_of_anything(folder: Path, content: bytes):
     assert len(skipped) == len(BAD)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_index__passes_by_what_is_no_file(folder: Path):
     for name, make in (("pipe", os.mkfifo), ("folder", os.mkdir)):
         (folder / "train" / name / "trial").mkdir(parents=True)
