@@ -204,7 +204,7 @@ def verify(
         list[str] | None, typer.Option(help="KEY=VALUE for gym.make, in place of the run's; may be repeated.")
     ] = None,
     split: Annotated[str | None, typer.Option(help="The split, in place of the run's.")] = None,
-    prompts: Annotated[Path | None, typer.Option(help="The folder of prompts, in place of the run's.")] = None,
+    prompts: Annotated[str | None, typer.Option(help="The set or folder of prompts, in place of the run's.")] = None,
     show: Annotated[int, typer.Option(min=0, help="Differences to print.")] = 20,
     as_json: Json = False,
 ) -> None:

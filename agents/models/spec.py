@@ -52,9 +52,7 @@ def make_model(
     """
     if replay_only and cassette is None:
         raise ModelError("to replay only, name the cassette to replay")
-    kind, _, rest = spec.partition(":")
-    fields = split_fields(rest)
-    name = fields.pop(0) if fields and "=" not in fields[0] else ""
+    kind, name, fields = _parts(spec)
     try:
         options = key_values(fields)
         if replay_only and kind == "openai":  # a replay needs neither the package nor a key
@@ -69,10 +67,34 @@ def make_model(
     return Cassette(cassette, None if replay_only else model, name=identity) if cassette else model
 
 
+def prompts_of(model: str | Model) -> str | None:
+    """Return the bundled set of prompts that a model, or the class of a spec, names by its attribute ``prompts``.
+
+    None if it names none, or if the class cannot be had, for reasons that ``make_model`` gives.
+    """
+    found: object = model
+    if isinstance(model, str):
+        kind, name, _ = _parts(model)
+        try:
+            found = _find(kind, name)[1]
+        except ValueError:
+            return None
+    named = getattr(found, "prompts", None)
+    return named if isinstance(named, str) else None
+
+
 def without_key(spec: str) -> str:
     """Return a spec that may be shown and stored, with its API key and any password removed."""
     hidden = re.sub(r'api_key=("(?:[^"\\]|\\.)*"|[^,]*)', "api_key=...", spec)
     return re.sub(r"//[^/@,]*@", "//...@", hidden)
+
+
+def _parts(spec: str) -> tuple[str, str, list[str]]:
+    """Return a spec's kind, the name after it, if any, and its options, still as text."""
+    kind, _, rest = spec.partition(":")
+    fields = split_fields(rest)
+    name = fields.pop(0) if fields and "=" not in fields[0] else ""
+    return kind, name, fields
 
 
 def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, ...]]:
