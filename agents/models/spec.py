@@ -5,6 +5,8 @@ simulated:span=5,false_claim=0.1,slip=0.05,misjudge=0.1,seed=2
 openai:gpt-4o-mini,endpoint=chat,timeout=30,price=0.15/0.6
 openai:my-model,base_url=http://127.0.0.1:8000/v1,api_key=none
 openai:o4-mini,rename={"max_tokens":"max_completion_tokens"},omit=temperature+top_p,extra={"reasoning_effort":"low"}
+local
+local:PATH.gguf,adapter=FILE,threads=2,context=4096,slots=4
 my_module:MyModel,option=value
 """
 
@@ -28,7 +30,9 @@ from textcraft_gym.errors import UnknownName
 ENTRY_POINTS = "textcraft_gym.models"
 """Group of entry points by which an installed package offers models; the entry point's name begins the spec."""
 
-_FORMS = "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
+_FORMS = (
+    "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE], local[:FILE,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
+)
 _SILENT = ("api_key", "timeout", "max_retries", "price")
 """Options that cannot change an answer."""
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -55,7 +59,7 @@ def make_model(
     kind, name, fields = _parts(spec)
     try:
         options = key_values(fields)
-        if replay_only and kind == "openai":  # a replay needs neither the package nor a key
+        if replay_only and kind in ("openai", "local"):  # a replay needs neither the package nor a key
             return Cassette(cassette or "", name=_identity(kind, name, options))
         label, make, names = _find(kind, name)
         if seed is not None and "seed" in inspect.signature(make).parameters:
@@ -109,6 +113,12 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
         except ImportError as error:
             raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
         return kind, OpenAIModel, (name,)
+    if kind == "local":
+        try:
+            from textcraft_gym.agents.models.local import LocalModel
+        except ImportError as error:
+            raise ValueError(f"this needs xllamacpp: pip install 'textcraft-gym[local]' ({error})") from error
+        return kind, LocalModel, (name,) if name else ()
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
         return kind, entry_point.load(), (name,) if name else ()
     if not name or kind == "openai":
