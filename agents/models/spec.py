@@ -78,7 +78,10 @@ def prompts_of(model: str | Model) -> str | None:
     """
     found: object = model
     if isinstance(model, str):
-        kind, name, _ = _parts(model)
+        kind, name, fields = _parts(model)
+        if kind == "local":  # known without its packages, which a replay does not need
+            own = name or any(field.startswith("adapter=") for field in fields)
+            return None if own else "short"
         try:
             found = _find(kind, name)[1]
         except ValueError:

@@ -142,6 +142,13 @@ def test_prompts__are_the_set_that_the_executor_names(kind: str, tmp_path: Path)
     assert replace(spec, prompts="standard").described()["prompts"] == "standard"
 
 
+@pytest.mark.parametrize("model", ["local", "local:threads=2,slots=1"])
+def test_prompts__are_short_with_the_local_model_that_was_trained_on_them(model: str):
+    assert replace(REACT, model=model).described()["prompts"] == "short"
+    for other in ("local:mine.gguf", "local:adapter=mine.gguf", "local:slots=1,adapter=none"):
+        assert replace(REACT, model=other).described()["prompts"] is None
+
+
 @pytest.mark.parametrize("model", ["simulated", "openai:m", "no_such:Model", "simulated:span", None, SimulatedModel()])
 def test_prompts__are_standard_with_a_model_that_names_none(model):
     assert replace(REACT, model=model).described()["prompts"] is None
