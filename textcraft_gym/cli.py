@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from secrets import randbelow
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -40,6 +41,7 @@ from textcraft_gym.registration import SUITE
 from textcraft_gym.run_options import takes_run_spec
 from textcraft_gym.shop import serve
 from textcraft_gym.task import describe_task
+from textcraft_gym.watch import watch as watch_episode
 
 MAX_ERRORS_SHOWN = 5
 
@@ -204,7 +206,7 @@ def verify(
         list[str] | None, typer.Option(help="KEY=VALUE for gym.make, in place of the run's; may be repeated.")
     ] = None,
     split: Annotated[str | None, typer.Option(help="The split, in place of the run's.")] = None,
-    prompts: Annotated[Path | None, typer.Option(help="The folder of prompts, in place of the run's.")] = None,
+    prompts: Annotated[str | None, typer.Option(help="The set or folder of prompts, in place of the run's.")] = None,
     show: Annotated[int, typer.Option(min=0, help="Differences to print.")] = 20,
     as_json: Json = False,
 ) -> None:
@@ -244,10 +246,36 @@ def play(
     env: EnvId,
     task: Annotated[str | None, typer.Option(help="A task id.")] = None,
     seed: Annotated[int | None, typer.Option(help="Draws the task and the distractors.")] = None,
+    watch: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Watch a model play instead: a model, as for evaluate.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="With --watch, the agent that asks it; by default react.")] = None,
+    agent_arg: Annotated[
+        list[str] | None, typer.Option(help="With --watch, KEY=VALUE for the agent; may be repeated.")
+    ] = None,
     env_arg: EnvArgs = None,
 ) -> None:
-    """Play an episode yourself, in a terminal or from a pipe."""
-    play_episode(env, task=task, seed=seed, **key_values(env_arg or []))
+    """Play an episode yourself, in a terminal or from a pipe, or watch a model play one."""
+    env_args = key_values(env_arg or [])
+    if watch is None:
+        if agent or agent_arg:
+            raise ValueError("--agent and --agent-arg are about a model that plays: expected --watch MODEL with them")
+        play_episode(env, task=task, seed=seed, **env_args)
+        return
+    spec = RunSpec(
+        env,
+        env_args.pop("split", None),
+        agent or "react",
+        key_values(agent_arg or []),
+        model=watch,
+        env_args=env_args,
+        seed=randbelow(1 << 31) if seed is None else seed,
+    )
+    try:
+        watch_episode(spec, task)
+    except KeyboardInterrupt:
+        print("Stopped.")
+        raise typer.Exit(130) from None
 
 
 @app.command()

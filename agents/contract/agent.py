@@ -177,7 +177,11 @@ class ModelError(RuntimeError):
 
 
 class Model(Protocol):
-    """Completes text. A model that is more efficient on batches is a ``BatchingModel``."""
+    """Completes text. A model that is more efficient on batches is a ``BatchingModel``.
+
+    One that is used to a bundled set of prompts names it by an attribute ``prompts`` of its class: a run with this
+    model as executor takes that set, unless it is given another.
+    """
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int

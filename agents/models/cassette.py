@@ -60,6 +60,7 @@ class Cassette:
 
     def __init__(self, file: str | Path, model: Model | None = None, *, name: str | None = None) -> None:
         self.name = name or getattr(model, "name", None) or type(model).__name__
+        self.prompts = getattr(model, "prompts", None)
         self._file = Path(file)
         self._model = model
         if model is None and not self._file.exists():

@@ -5,6 +5,8 @@ simulated:span=5,false_claim=0.1,slip=0.05,misjudge=0.1,seed=2
 openai:gpt-4o-mini,endpoint=chat,timeout=30,price=0.15/0.6
 openai:my-model,base_url=http://127.0.0.1:8000/v1,api_key=none
 openai:o4-mini,rename={"max_tokens":"max_completion_tokens"},omit=temperature+top_p,extra={"reasoning_effort":"low"}
+local
+local:PATH.gguf,adapter=FILE,threads=2,context=4096,slots=4
 my_module:MyModel,option=value
 """
 
@@ -28,7 +30,9 @@ from textcraft_gym.errors import UnknownName
 ENTRY_POINTS = "textcraft_gym.models"
 """Group of entry points by which an installed package offers models; the entry point's name begins the spec."""
 
-_FORMS = "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
+_FORMS = (
+    "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE], local[:FILE,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
+)
 _SILENT = ("api_key", "timeout", "max_retries", "price")
 """Options that cannot change an answer."""
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -52,12 +56,10 @@ def make_model(
     """
     if replay_only and cassette is None:
         raise ModelError("to replay only, name the cassette to replay")
-    kind, _, rest = spec.partition(":")
-    fields = split_fields(rest)
-    name = fields.pop(0) if fields and "=" not in fields[0] else ""
+    kind, name, fields = _parts(spec)
     try:
         options = key_values(fields)
-        if replay_only and kind == "openai":  # a replay needs neither the package nor a key
+        if replay_only and kind in ("openai", "local"):  # a replay needs neither the package nor a key
             return Cassette(cassette or "", name=_identity(kind, name, options))
         label, make, names = _find(kind, name)
         if seed is not None and "seed" in inspect.signature(make).parameters:
@@ -69,10 +71,37 @@ def make_model(
     return Cassette(cassette, None if replay_only else model, name=identity) if cassette else model
 
 
+def prompts_of(model: str | Model) -> str | None:
+    """Return the bundled set of prompts that a model, or the class of a spec, names by its attribute ``prompts``.
+
+    None if it names none, or if the class cannot be had, for reasons that ``make_model`` gives.
+    """
+    found: object = model
+    if isinstance(model, str):
+        kind, name, fields = _parts(model)
+        if kind == "local":  # known without its packages, which a replay does not need
+            own = name or any(field.startswith("adapter=") for field in fields)
+            return None if own else "short"
+        try:
+            found = _find(kind, name)[1]
+        except ValueError:
+            return None
+    named = getattr(found, "prompts", None)
+    return named if isinstance(named, str) else None
+
+
 def without_key(spec: str) -> str:
     """Return a spec that may be shown and stored, with its API key and any password removed."""
     hidden = re.sub(r'api_key=("(?:[^"\\]|\\.)*"|[^,]*)', "api_key=...", spec)
     return re.sub(r"//[^/@,]*@", "//...@", hidden)
+
+
+def _parts(spec: str) -> tuple[str, str, list[str]]:
+    """Return a spec's kind, the name after it, if any, and its options, still as text."""
+    kind, _, rest = spec.partition(":")
+    fields = split_fields(rest)
+    name = fields.pop(0) if fields and "=" not in fields[0] else ""
+    return kind, name, fields
 
 
 def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, ...]]:
@@ -87,6 +116,12 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
         except ImportError as error:
             raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
         return kind, OpenAIModel, (name,)
+    if kind == "local":
+        try:
+            from textcraft_gym.agents.models.local import LocalModel
+        except ImportError as error:
+            raise ValueError(f"this needs xllamacpp: pip install 'textcraft-gym[local]' ({error})") from error
+        return kind, LocalModel, (name,) if name else ()
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
         return kind, entry_point.load(), (name,) if name else ()
     if not name or kind == "openai":

@@ -1,4 +1,8 @@
-"""Prompt templates, in files ``<agent>/<game>.txt``, which a user's folder can replace.
+"""Prompt templates, in files ``<agent>/<game>.txt``: bundled sets of them, which a user's folder can replace.
+
+The set ``standard``, whose files are here, instructs a model and shows it examples. ``short``, in the folder of that
+name, says no more than what is the case, for a model that was trained on it. What a set or a folder lacks is taken from
+``standard``.
 
 A template is sent verbatim except for the placeholders ``{situation}``, ``{task}`` and ``{information}`` (in a
 reflection also ``{transcript}``). A line with only a placeholder is dropped if its value is empty. In a game that has
@@ -12,6 +16,10 @@ import re
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+
+STANDARD = "standard"
+SETS = (STANDARD, "short")
+"""The bundled sets of prompts."""
 
 _PLACEHOLDER = re.compile(r"^\{(\w+)\}\n|\{(\w+)\}", re.MULTILINE)
 _DIALECT = re.compile(r"^\[dialect (\S+)\] (.*\n?)", re.MULTILINE)
@@ -41,21 +49,29 @@ class Template:
 
 
 class Prompts:
-    """The bundled prompts, some of which a folder may replace.
+    """A source of prompts: a bundled set, or a folder that replaces some of the standard ones.
 
     Args:
-        folder: Has a file ``<agent>/<game>.txt`` for every prompt that it replaces.
+        source: The name of a set in ``SETS``, or a folder with a file ``<agent>/<game>.txt`` for every prompt that it
+            replaces (``./short`` for a folder with the name of a set); None for the standard set.
         dialect: The dialect of the game; None, or one that a prompt does not mark, for the first that it marks.
 
+    Attributes:
+        folder: The folder; None for a bundled set.
+        read: The texts of the prompts that were read so far, by ``<agent>/<game>.txt``.
+        replaced: Those that the folder replaces.
+
     Raises:
-        PromptError: If there is no such folder.
+        PromptError: If there is neither such a set nor such a folder.
     """
 
-    def __init__(self, folder: str | Path | None = None, dialect: str | None = None) -> None:
+    def __init__(self, source: str | Path | None = None, dialect: str | None = None) -> None:
         self.dialect = dialect
-        self._folder = None if folder is None else Path(folder)
-        if self._folder is not None and not self._folder.is_dir():
-            raise PromptError(f"{folder} is no folder of prompts")
+        name = STANDARD if source is None else str(source)
+        self.folder = None if name in SETS else Path(name)
+        if self.folder is not None and not self.folder.is_dir():
+            raise PromptError(f"{name} is no folder of prompts, and no bundled set: {', '.join(SETS)}")
+        self._set = name if name in SETS else STANDARD
         self.read: dict[str, str] = {}
         self.replaced: set[str] = set()
 
@@ -66,21 +82,27 @@ class Prompts:
             PromptError: If there is none, or it lacks a placeholder.
         """
         name = f"{agent}/{game}.txt"
-        own = self._folder / name if self._folder else None
+        own = self.folder / name if self.folder else None
         if own and own.is_file():
             self.replaced.add(name)
             where, text = str(own), own.read_text(encoding="utf-8")
         else:
-            bundled = files(__name__) / agent / f"{game}.txt"
-            if not bundled.is_file():
-                raise PromptError(f"there is no prompt {name}: put one into a folder and name that with --prompts")
-            where, text = name, bundled.read_text(encoding="utf-8")
+            where, text = name, self._bundled(agent, f"{game}.txt")
         for needed in ("situation", "task", "information", *needs):
             if "{" + needed + "}" not in text:
                 raise PromptError(f"{where} has no place for {{{needed}}}")
         text = _in_dialect(text, self.dialect)
         self.read[name] = text
         return Template(text.rstrip("\n"))
+
+    def _bundled(self, agent: str, file: str) -> str:
+        """Return a text of the set, or the standard one if the set lacks it."""
+        here = files(__name__)
+        for folder in (here / self._set, here):
+            bundled = folder / agent / file
+            if bundled.is_file():
+                return bundled.read_text(encoding="utf-8")
+        raise PromptError(f"there is no prompt {agent}/{file}: put one into a folder and name that with --prompts")
 
     @property
     def sha256(self) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
+from textcraft_gym.agents import prompts as bundled
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
@@ -201,8 +202,39 @@ def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
     assert prompts.sha256 != bundled.sha256
 
 
+def test_prompts__of_the_short_set_are_the_ends_of_the_standard_ones():
+    folder = Path(bundled.__file__).parent
+    short = {file.relative_to(folder / "short").as_posix(): file for file in (folder / "short").rglob("*.txt")}
+    agents = ("adapt", "plan_and_execute", "react", "reflexion")
+    assert set(short) == {f"{agent}/{game}.txt" for agent in agents for game in game_names()}
+    for name, file in short.items():
+        text = file.read_text(encoding="utf-8")
+        assert (folder / name).read_text(encoding="utf-8").endswith(f"\n\n{text}"), name
+        assert text.startswith("{situation}\n\n"), name
+        agent, game = name.removesuffix(".txt").split("/")
+        assert Prompts("short", "0.3").of(agent, game).text == text.removesuffix("\n"), name
+
+
+def test_prompts__that_a_set_lacks_are_the_standard_ones():
+    short, standard = Prompts("short"), Prompts("standard")
+    for agent, game in (("deps", "textcraft"), ("react", "default"), ("simple_match", "webshop")):
+        assert short.of(agent, game) == standard.of(agent, game) == Prompts().of(agent, game)
+    assert short.sha256 == standard.sha256
+    assert short.of("react", "textcraft") != standard.of("react", "textcraft") == Prompts().of("react", "textcraft")
+    assert short.sha256 != standard.sha256
+    assert short.replaced == standard.replaced == set()
+
+
+def test_prompts__of_a_folder_that_is_named_as_a_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "short" / "react").mkdir(parents=True)
+    (tmp_path / "short" / "react" / "textcraft.txt").write_text("{situation}{task}{information}")
+    monkeypatch.chdir(tmp_path)
+    assert Prompts("./short").of("react", "textcraft").text == "{situation}{task}{information}"
+    assert Prompts("short").of("react", "textcraft").text.endswith("\n>")
+
+
 def test_prompts__say_what_is_wrong_with_them(tmp_path: Path):
-    with pytest.raises(PromptError, match="no folder"):
+    with pytest.raises(PromptError, match="nowhere is no folder of prompts, and no bundled set: standard, short"):
         Prompts(tmp_path / "nowhere")
     (tmp_path / "react").mkdir()
     (tmp_path / "react" / "textcraft.txt").write_text("Goal: {goal}\n>")

@@ -14,12 +14,15 @@ from textcraft_gym import run_episode
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
 from textcraft_gym.agents.contract.agent import (
+    Act,
+    Ask,
     Completion,
     CompletionRequest,
     EpisodeOver,
     ModelError,
     Node,
     Play,
+    Reset,
     Routine,
 )
 from textcraft_gym.evaluation.episode import MAX_ERROR, MAX_REFUSALS, MAX_TRACEBACK, TIMES, AgentError
@@ -72,6 +75,24 @@ def test_run_episode__draws_and_records_a_seed_when_none_is_given():
     env = CountdownEnv()
     episode = run_episode(env, lambda observation, info: "0")
     assert env.seeds == [episode.seed]
+
+
+def test_run_episode__tells_each_request_and_the_record_up_to_it():
+    def episode(play: Play) -> Routine:
+        yield from play.act("0.5")
+        yield from play.ask("?")
+        yield from play.reset()
+        yield from play.act("0.25")
+        return None
+
+    told = []
+    run_episode(
+        CountdownEnv(),
+        Scripted(episode),
+        model=Echo(),
+        on_request=lambda request, record: told.append((request, len(record.transcript), sum(record.calls.values()))),
+    )
+    assert told == [(Act("0.5"), 1, 0), (Ask("?"), 2, 0), (Reset(), 2, 1), (Act("0.25"), 3, 1)]
 
 
 def test_run_episode__takes_the_belief_that_the_agent_returns():

@@ -24,7 +24,7 @@ STALE = "a world or a prompt has changed: if that is meant, run `make fingerprin
 
 def test_released__has_every_world_and_prompt():
     assert list(released()["worlds"]) == list(BUNDLED)
-    assert len(released()["prompts"]) == len(list(Path(prompts_package.__file__).parent.glob("*/*.txt")))
+    assert len(released()["prompts"]) == len(list(Path(prompts_package.__file__).parent.rglob("*.txt")))
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)

@@ -13,9 +13,14 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, UnknownName, evaluate, rollouts
+from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.models.cassette import Cassette
+from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.cli import app
+from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.run_folder import read_config, read_records
+from textcraft_gym.evaluation.verify import verify
 
 REACT = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=9", limit=2)
 
@@ -110,6 +115,72 @@ def test_rollouts__take_prompts_wrappers_and_a_cassette(tmp_path: Path):
     assert episode.calls == {"executor": 1}
     (again,) = rollouts(replace(spec, replay_only=True), [("minecraft:beehive", 0)])
     assert again == episode
+
+
+class Terse:
+    """A model that names its prompts."""
+
+    prompts = "short"
+
+    def complete(self, prompt, **how) -> Completion:
+        return Completion("task failed!", {"prompt_tokens": len(prompt)})
+
+
+TERSE = f"{__name__}:Terse"
+
+
+@pytest.mark.parametrize("kind", ["spec", "object", "cassette"])
+def test_prompts__are_the_set_that_the_executor_names(kind: str, tmp_path: Path):
+    terse = {"spec": TERSE, "object": Terse(), "cassette": Cassette(tmp_path / "tape.sqlite", Terse())}[kind]
+    spec = replace(REACT, agent="adapt", model=terse)
+    assert spec.make_prompts().of("react", "textcraft") == Prompts("short").of("react", "textcraft")
+    assert spec.described()["prompts"] == "short"
+    # All roles read one set: the executor's, whatever the planner names, and that of the run before both.
+    assert replace(spec, planner="simulated").prompt_source == "short"
+    assert replace(spec, model={"executor": "simulated", "planner": terse}).prompt_source is None
+    assert replace(spec, model={"planner": terse}).prompt_source is None
+    assert replace(spec, prompts="standard").described()["prompts"] == "standard"
+
+
+@pytest.mark.parametrize("model", ["local", "local:threads=2,slots=1"])
+def test_prompts__are_short_with_the_local_model_that_was_trained_on_them(model: str):
+    assert replace(REACT, model=model).described()["prompts"] == "short"
+    for other in ("local:mine.gguf", "local:adapter=mine.gguf", "local:slots=1,adapter=none"):
+        assert replace(REACT, model=other).described()["prompts"] is None
+
+
+@pytest.mark.parametrize("model", ["simulated", "openai:m", "no_such:Model", "simulated:span", None, SimulatedModel()])
+def test_prompts__are_standard_with_a_model_that_names_none(model):
+    assert replace(REACT, model=model).described()["prompts"] is None
+
+
+@pytest.mark.parametrize("agent", ["expert", "inner_monologue"])
+def test_prompts__that_an_agent_does_not_find_in_a_set_are_no_error(agent: str):
+    chosen = replace(REACT, agent=agent, prompts="short")
+    assert chosen.make_agent()
+    with pytest.raises(PromptError, match="no bundled set: standard, short"):
+        replace(chosen, prompts="shorter").make_agent()
+
+
+@pytest.mark.parametrize("backend", ["loop", "process"])
+def test_run__records_the_set_of_its_prompts_and_goes_on_with_no_other(backend: str, tmp_path: Path):
+    spec = replace(REACT, model=TERSE, backend=backend)
+    by_model = evaluate(spec, tmp_path / "run")
+    assert read_config(tmp_path / "run")["prompts"] == "short"
+    assert evaluate(replace(spec, prompts="short"), tmp_path / "run") == by_model
+    with pytest.raises(RunError, match="prompts: 'short', now 'standard'"):
+        evaluate(replace(spec, prompts="standard"), tmp_path / "run")
+    assert verify(tmp_path / "run").identical
+    assert not verify(tmp_path / "run", prompts="standard").identical
+    at_length = evaluate(replace(spec, prompts="standard"), tmp_path / "standard")
+    assert at_length[0]["tokens"]["prompt_tokens"] > 2 * by_model[0]["tokens"]["prompt_tokens"]
+
+
+def test_simulated__does_not_know_how_to_play_from_the_short_prompts(tmp_path: Path):
+    """It knows only what a prompt tells, and the short ones tell nothing; no answer breaks an agent all the same."""
+    for agent in ("react", "adapt", "plan_and_execute", "reflexion"):
+        records = evaluate(replace(REACT, agent=agent, prompts="short"), tmp_path / agent)
+        assert [(record["won"], record["error"]) for record in records] == [(False, None)] * 2
 
 
 def test_sweep__takes_what_evaluate_takes(tmp_path: Path):

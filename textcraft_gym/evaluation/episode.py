@@ -7,7 +7,7 @@ import math
 import secrets
 import time
 import traceback
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
@@ -44,6 +44,8 @@ TOKENS = ("prompt_tokens", "completion_tokens")
 
 Models: TypeAlias = Model | Mapping[str, Model] | None
 """The models of a run: one model, or one per role, with ``executor`` as the default for roles that are not listed."""
+OnRequest: TypeAlias = Callable[[Request, "Episode"], None]
+"""Is called with each request of an agent before it is answered, and with the record of the episode up to there."""
 
 
 class AgentError(TextCraftGymError, RuntimeError):
@@ -120,6 +122,7 @@ def run_episode(
     max_steps: int | None = None,
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
+    on_request: OnRequest = lambda request, episode: None,
 ) -> Episode:
     """Let an agent play one episode of any Gymnasium text environment.
 
@@ -133,12 +136,14 @@ def run_episode(
         model: The model that the agent asks, or one for each role.
         max_calls: Maximum number of completions. An agent that asks for more samples at once than are left gets none,
             and the episode ends.
+        on_request: Called with each request of the agent before it is answered, and with the record up to there, which
+            grows; for those who watch an episode.
 
     Raises:
         AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the environment are passed on.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
-    runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls)
+    runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls, on_request)
     with closing(ModelThreads()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
@@ -163,6 +168,7 @@ class EpisodeRunner:
         model: Models,
         max_steps: int,
         max_calls: int,
+        on_request: OnRequest = lambda request, episode: None,
     ) -> None:
         self.env = self.world = env
         self.agent = agent
@@ -170,6 +176,7 @@ class EpisodeRunner:
         self.model = model
         self.max_steps = max_steps
         self.max_calls = max_calls
+        self.on_request = on_request
         self.episode = Episode(task=job.task, seed=job.seed, trace=Node(job.task or "", "agent", 0))
         self.failure: Exception | None = None
         self.over = False
@@ -217,6 +224,7 @@ class EpisodeRunner:
         try:
             request = next(routine)
             while True:
+                self.on_request(request, self.episode)
                 answer = yield from self._answer(request)
                 request = routine.throw(answer) if isinstance(answer, EpisodeOver) else routine.send(answer)
         except StopIteration as stop:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 
@@ -23,6 +23,9 @@ from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.registration import BUNDLED, default_split, find_spec, make, parameters
 from textcraft_gym.task import UNGROUPED, Task, task_hash, tasks_of
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
 
 Fingerprint: TypeAlias = dict[str, dict[str, Any]]
 """Of each split of a world, ``tasks`` (their number), ``sha256`` of them all, and ``played``, a digest by task."""
@@ -128,14 +131,17 @@ def _of_split(env_id: str, env_args: Mapping[str, Any], hashes: dict[str, str]) 
 
 def prompts() -> dict[str, str]:
     """Return a digest of each bundled prompt."""
-    folders = [entry for entry in files("textcraft_gym.agents.prompts").iterdir() if entry.is_dir()]
-    texts = {
-        f"{folder.name}/{file.name}": file.read_text(encoding="utf-8")
-        for folder in folders
-        for file in folder.iterdir()
-        if file.name.endswith(".txt")
-    }
+    texts = dict(_texts_in(files("textcraft_gym.agents.prompts")))
     return {name: digest(texts[name]) for name in sorted(texts)}
+
+
+def _texts_in(folder: Traversable, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path and the content of each text file in a folder of the package and below it."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _texts_in(entry, f"{path}{entry.name}/")
+        elif entry.name.endswith(".txt"):
+            yield f"{path}{entry.name}", entry.read_text(encoding="utf-8")
 
 
 def released() -> dict[str, Any]:

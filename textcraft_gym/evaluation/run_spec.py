@@ -15,8 +15,8 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Model, Policy
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.agents.models.spec import make_model, without_key
-from textcraft_gym.agents.prompts import PromptError, Prompts
+from textcraft_gym.agents.models.spec import make_model, prompts_of, without_key
+from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
@@ -68,7 +68,11 @@ class RunSpec:
     )
     planner: str | Model | None = field(default=None, metadata=_about("Another model for the planner's completions."))
     prompts: str | Path | None = field(
-        default=None, metadata=_about("A folder with prompts AGENT/GAME.txt that replace the bundled ones.")
+        default=None,
+        metadata=_about(
+            f"Bundled set of prompts ({' or '.join(SETS)}), or a folder with prompts AGENT/GAME.txt that replace "
+            "standard ones; by default the set that the model names."
+        ),
     )
     env_args: Mapping[str, Any] = field(
         default_factory=dict, metadata=_about("KEY=VALUE for gym.make; may be repeated.", flag="env-arg")
@@ -119,6 +123,17 @@ class RunSpec:
             models = {} if self.model is None else {"executor": self.model}
         return models if self.planner is None else {**models, "planner": self.planner}
 
+    @property
+    def prompt_source(self) -> str | None:
+        """The set or folder of prompts: as given, else the set that the executor's model names; None for the standard.
+
+        All roles read one set. A planner of another kind than the executor gets the executor's.
+        """
+        if self.prompts is not None:
+            return str(self.prompts)
+        executor = self.models.get("executor")
+        return None if executor is None else prompts_of(executor)
+
     def resolved(self) -> RunSpec:
         """Return this spec with the split that the environment plays where none is named.
 
@@ -132,11 +147,11 @@ class RunSpec:
 
         Raises:
             UnknownName: For an environment that is not registered.
-            PromptError: If there is no such folder.
+            PromptError: If there is no such set or folder.
         """
         dialect = self.env_args.get("dialect", default_argument(self.env, "dialect"))
         # The command line reads 0.3 as a number.
-        return Prompts(self.prompts, None if dialect is None else str(dialect))
+        return Prompts(self.prompt_source, None if dialect is None else str(dialect))
 
     def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
         """Return the agent, which reads its prompts from ``prompts``, by default those of the spec.
@@ -150,8 +165,8 @@ class RunSpec:
             return self.agent
         prompts = prompts or self.make_prompts()
         agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self.agent_args)
-        if self.prompts and not prompts.replaced:
-            raise PromptError(f"{self.prompts} holds no prompt of {self.agent}, which reads {list(prompts.read)}")
+        if prompts.folder and not prompts.replaced:
+            raise PromptError(f"{prompts.folder} holds no prompt of {self.agent}, which reads {list(prompts.read)}")
         return agent
 
     def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
@@ -191,7 +206,7 @@ class RunSpec:
             "agent_args": dict(self.agent_args),
             "model": names.get("executor", "none"),
             "planner": ", ".join(others) or None,
-            "prompts": self.prompts and str(self.prompts),
+            "prompts": self.prompt_source,
             "env_args": dict(self.env_args),
             "wrappers": list(self.wrappers),
         }

@@ -140,7 +140,7 @@ def verify(
         trusted: Modules, not of this package, that may be imported because the run names them.
         env_args: Replacements of arguments of the environment, such as a path that differs on this machine.
         split: Replacement of the split.
-        prompts: Replacement of the folder of prompts.
+        prompts: Replacement of the set or folder of prompts.
 
     Raises:
         RunError: If the folder cannot be read, or its world cannot be had here.

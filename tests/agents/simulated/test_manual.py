@@ -32,7 +32,7 @@ MARKERS = ["think:", "Task completed!", "task failed!"]
 EXAMPLES = re.compile(r"^(?:Here (?:is|are) |An example)", re.MULTILINE)
 TEMPLATES = {
     path.relative_to(files(bundled)).as_posix(): path.read_text(encoding="utf-8")
-    for path in Path(str(files(bundled))).rglob("*.txt")
+    for path in Path(str(files(bundled))).glob("*/*.txt")
 }
 EMPTY = Manual("", "")
 
