@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from textcraft_gym.agents.contract.agent import Completion, ModelError
@@ -100,6 +101,7 @@ class LlamaServer:
 
     def __init__(self, options: ServerOptions) -> None:
         self._state = _State()
+        self._state.idle.set()
         try:
             self._state.native.append(_start(options))
         except (RuntimeError, OverflowError, MemoryError) as error:
@@ -114,18 +116,14 @@ class LlamaServer:
             Refused: If the server cannot complete one of them; what it did for the others is lost.
             ModelError: If the server is closed meanwhile.
         """
-        outcome: list[list[Completion] | Exception] = []
-        # In a thread of its own, since an interrupt cannot end a call of llama.cpp.
-        runner = threading.Thread(target=_ask, args=(self._state, prompts, sampling, outcome), daemon=True)
-        self._state.runner = runner
+        outcome: SimpleQueue[list[Completion] | Exception] = SimpleQueue()
         try:
-            runner.start()
-            while runner.is_alive():
-                runner.join(_WAIT_SECONDS)
+            # In a thread of its own, since an interrupt cannot end a call of llama.cpp.
+            threading.Thread(target=_ask, args=(self._state, prompts, sampling, outcome), daemon=True).start()
+            answer = _wait(outcome)
         except BaseException:
             self.close()
             raise
-        (answer,) = outcome
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -138,13 +136,13 @@ class _State:
     Attributes:
         native: The server of xllamacpp; empty once it is closed.
         closing: Set to stop what is computed.
-        runner: The thread that asks it.
+        idle: Clear while a thread is in a call of llama.cpp.
         pid: The process that has its threads.
     """
 
     native: list[Any] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
-    runner: threading.Thread | None = None
+    idle: threading.Event = field(default_factory=threading.Event)
     pid: int = field(default_factory=os.getpid)
 
 
@@ -167,12 +165,24 @@ def _start(options: ServerOptions) -> Any:
     return xllamacpp.Server(params)
 
 
-def _ask(state: _State, prompts: Sequence[str], sampling: Sampling, outcome: list[Any]) -> None:
+def _wait(outcome: SimpleQueue[list[Completion] | Exception]) -> list[Completion] | Exception:
+    while True:
+        with suppress(Empty):
+            return outcome.get(timeout=_WAIT_SECONDS)  # a wait without end cannot be interrupted on Windows
+
+
+def _ask(
+    state: _State, prompts: Sequence[str], sampling: Sampling, outcome: SimpleQueue[list[Completion] | Exception]
+) -> None:
     """Put the completions, or the error, into ``outcome``."""
+    state.idle.clear()
     try:
-        outcome.append(_completions(state, prompts, sampling))
+        answer: list[Completion] | Exception = _completions(state, prompts, sampling)
     except Exception as error:
-        outcome.append(error)
+        answer = error
+    finally:
+        state.idle.set()
+    outcome.put(answer)
 
 
 def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
@@ -190,14 +200,13 @@ def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> l
                 usages[choice["index"]] = chunk["usage"]
         return state.closing.is_set()
 
-    native = next(iter(state.native), None)
-    if native is not None and not state.closing.is_set():
+    if not state.closing.is_set():
         try:
             # Streamed, and with the progress in reading the prompts: at each chunk it can be stopped.
-            native.handle_completions(_body(prompts, sampling), collect)
+            state.native[0].handle_completions(_body(prompts, sampling), collect)
         except RuntimeError as error:
             raise Refused({"message": str(error)}) from error
-    if state.closing.is_set() or native is None:
+    if state.closing.is_set():
         raise ModelError("the model is closed")
     if errors or len(usages) < len(prompts):
         raise Refused(errors[0] if errors else {"message": "there is no answer"})
@@ -232,9 +241,8 @@ def _end(state: _State) -> None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(native))
         return
     state.closing.set()
-    runner = state.runner
-    if runner and runner is not threading.current_thread() and runner.is_alive():
-        runner.join()
+    while not state.idle.wait(_WAIT_SECONDS):  # a thread that is still in llama.cpp would crash the process at its end
+        pass
     state.native.clear()
 
 
