@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 
 from textcraft_gym.recipes.components import strong_components
 from textcraft_gym.recipes.depth import recipe_depths
+from textcraft_gym.recipes.made import MadeRecipes, is_made, make_pack
 from textcraft_gym.recipes.pack import Pack, listed, read_pack
 from textcraft_gym.recipes.recipe import (
     DEFAULT_NAMESPACE,
@@ -75,15 +76,20 @@ class RecipeBook:
     def load(cls, path: str | Path | None = None, *, tags: Tags = "group") -> RecipeBook:
         """Load a bundle, a data-pack folder, a zip or a game jar; by default the bundled recipes of Minecraft 1.16.5.
 
+        ``made:depth=8,items=400,seed=3`` stands for recipes that are made for this; see ``made.MadeRecipes``.
+
         A recipe that cannot be read, such as one that takes a tag of another pack, is skipped, and one warning counts
         and names all of them. Of items that can only be made of one another, one can be got, and a warning names them.
 
         Raises:
             RecipeError: With the place and the reason, if no recipe for a crafting table can be read.
+            UnknownName: For an option of made recipes that does not exist.
         """
         if tags not in get_args(Tags):
             raise ValueError(f"expected tags in {', '.join(get_args(Tags))}, got {tags!r}")
-        return _bundled(tags) if path is None else _read(read_pack(path), tags)
+        if path is None or is_made(path):
+            return _kept(None if path is None else MadeRecipes.parse(str(path)), tags)
+        return _read(read_pack(path), tags)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -158,9 +164,9 @@ def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
     return False
 
 
-@lru_cache
-def _bundled(tags: Tags) -> RecipeBook:
-    return _read(read_pack(), tags)
+@lru_cache(maxsize=64)
+def _kept(made: MadeRecipes | None, tags: Tags) -> RecipeBook:
+    return _read(make_pack(made) if made else read_pack(), tags)
 
 
 def _read(pack: Pack, tags: Tags) -> RecipeBook:

@@ -23,8 +23,9 @@ PAPER_GOALS = BUNDLED / "paper_goals.jsonl"
 
 
 def task_items(book: RecipeBook) -> tuple[str, ...]:
-    """Return the items that are tasks, sorted: craftable ones of depth 2 or more."""
-    return tuple(sorted(item for item, depth in book.depths.items() if depth >= MIN_TASK_DEPTH))
+    """Return the items that are tasks, sorted: craftable ones of depth 2 or more; of depth 1 if none are deeper."""
+    least = min(MIN_TASK_DEPTH, max(book.depths.values()))
+    return tuple(sorted(item for item, depth in book.depths.items() if depth >= least))
 
 
 def paper_splits(book: RecipeBook) -> Splits:
@@ -42,6 +43,11 @@ def paper_splits(book: RecipeBook) -> Splits:
         "test": tuple(item for item in tasks if item not in dev),
         "dev": tuple(item for item in tasks if item in dev),
     }
+
+
+def made_splits(book: RecipeBook) -> Splits:
+    """Return the splits of made recipes: train holds half of each depth, dev and test a quarter each."""
+    return make_splits(book, (0.5, 0.25, 0.25))
 
 
 def make_splits(

@@ -146,5 +146,5 @@ def test_make__says_that_recipes_have_no_task(tmp_path):
     (tmp_path / "recipes").mkdir()
     recipe = '{"type": "crafting_shapeless", "ingredients": [{"item": "log"}], "result": {"item": "planks"}}'
     (tmp_path / "recipes" / "planks.json").write_text(recipe)
-    with pytest.raises(ValueError, match="split 'all' has no task"):
-        gym.make("TextCraft-v0", split="all", recipes=str(tmp_path))
+    with pytest.raises(ValueError, match="split 'dev' has no task"):
+        gym.make("TextCraft-v0", recipes=str(tmp_path))

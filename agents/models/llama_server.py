@@ -1,0 +1,259 @@
+"""llama.cpp's server in this process, by xllamacpp: it completes several prompts at once, and can be stopped."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import secrets
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+from textcraft_gym.agents.contract.agent import Completion, ModelError
+
+BATCH = 64
+"""Number of tokens of prompts that are read before an interrupt is noticed."""
+CACHE_MIB = 512
+"""Memory for prompts that lost their slots to others, and may come back."""
+SPINS = "5000"
+"""Rounds that a thread waits actively for the others, some 0.1 ms.
+
+By default it waits so long that a token takes seconds where other programs use the cores, too.
+"""
+_SPIN_VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+_MAX_SEED = 2**32 - 1
+"""Seeds are smaller: llama.cpp draws one at random in its place."""
+_WAIT_SECONDS = 0.5
+
+
+class Sampling(NamedTuple):
+    """How a completion is made; see ``Ask`` for the fields."""
+
+    stop: tuple[str, ...]
+    max_tokens: int
+    temperature: float
+    seed: int
+
+
+class Refused(Exception):
+    """The server did not complete a prompt.
+
+    Attributes:
+        details: The server's reason.
+    """
+
+    def __init__(self, details: Mapping[str, Any]) -> None:
+        super().__init__(str(details.get("message", details)))
+        self.details = details
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What a server loads; the context is that of each slot."""
+
+    file: Path
+    adapter: Path | None
+    threads: int
+    context: int
+    slots: int
+
+
+def import_xllamacpp() -> Any:
+    """Return the package xllamacpp.
+
+    Raises:
+        ModelError: If it is not installed, or cannot be imported.
+    """
+    try:
+        with _short_waits():
+            return import_module("xllamacpp")
+    except ImportError as error:
+        message = f"this needs the xllamacpp package: pip install 'textcraft-gym[local]' ({error})"
+        raise ModelError(message) from error
+
+
+def available_memory() -> int | None:
+    """Return the bytes of memory that are free for this process; None if the system does not say."""
+    found = []
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found.append(1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
+    with suppress(OSError, ValueError):  # of a container; not a number if it has no limit
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(found, default=None)
+
+
+class LlamaServer:
+    """A loaded model. One thread at a time may ask it; any may close it.
+
+    Args:
+        options: What to load.
+
+    Raises:
+        ModelError: If llama.cpp cannot load it.
+    """
+
+    def __init__(self, options: ServerOptions) -> None:
+        self._state = _State()
+        self._state.idle.set()
+        try:
+            self._state.native.append(_start(options))
+        except (RuntimeError, OverflowError, MemoryError) as error:
+            raise ModelError(f"llama.cpp cannot load it with {options.slots} x {options.context} tokens") from error
+        # Also at the end of the program, which would crash while llama.cpp's threads compute.
+        self.close = weakref.finalize(self, _end, self._state)
+
+    def complete(self, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
+        """Return the completions of prompts, which are computed together.
+
+        Raises:
+            Refused: If the server cannot complete one of them; what it did for the others is lost.
+            ModelError: If the server is closed meanwhile.
+        """
+        outcome: SimpleQueue[list[Completion] | Exception] = SimpleQueue()
+        try:
+            # In a thread of its own, since an interrupt cannot end a call of llama.cpp.
+            threading.Thread(target=_ask, args=(self._state, prompts, sampling, outcome), daemon=True).start()
+            answer = _wait(outcome)
+        except BaseException:
+            self.close()
+            raise
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@dataclass
+class _State:
+    """What a server's threads share, apart from the server itself so that its end can be noticed.
+
+    Attributes:
+        native: The server of xllamacpp; empty once it is closed.
+        closing: Set to stop what is computed.
+        idle: Clear while a thread is in a call of llama.cpp.
+        pid: The process that has its threads.
+    """
+
+    native: list[Any] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
+    idle: threading.Event = field(default_factory=threading.Event)
+    pid: int = field(default_factory=os.getpid)
+
+
+def _start(options: ServerOptions) -> Any:
+    xllamacpp = import_xllamacpp()
+    params = xllamacpp.CommonParams()
+    params.model.path = str(options.file)
+    if options.adapter:
+        params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(options.adapter), 1.0)]
+    params.n_ctx = options.context * options.slots
+    params.n_parallel = options.slots
+    params.n_batch = params.n_ubatch = max(BATCH, options.slots)
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
+    params.cache_ram_mib = CACHE_MIB
+    params.fit_params = params.warmup = False
+    params.verbosity = -1  # nothing on stderr
+    # It also listens on a port of this machine, which no one else can use without the key.
+    params.api_keys = [secrets.token_hex()]
+    params.ui = params.endpoint_slots = params.endpoint_props = False
+    return xllamacpp.Server(params)
+
+
+def _wait(outcome: SimpleQueue[list[Completion] | Exception]) -> list[Completion] | Exception:
+    while True:
+        with suppress(Empty):
+            return outcome.get(timeout=_WAIT_SECONDS)  # a wait without end cannot be interrupted on Windows
+
+
+def _ask(
+    state: _State, prompts: Sequence[str], sampling: Sampling, outcome: SimpleQueue[list[Completion] | Exception]
+) -> None:
+    """Put the completions, or the error, into ``outcome``."""
+    state.idle.clear()
+    try:
+        answer: list[Completion] | Exception = _completions(state, prompts, sampling)
+    except Exception as error:
+        answer = error
+    finally:
+        state.idle.set()
+    outcome.put(answer)
+
+
+def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
+    texts: list[list[str]] = [[] for _ in prompts]
+    usages: dict[int, Mapping[str, int]] = {}
+    errors: list[Mapping[str, Any]] = []
+
+    def collect(chunk: Any) -> bool:
+        """Keep a chunk of the answers; return whether to stop."""
+        if chunk and "error" in chunk:
+            errors.append(chunk["error"])
+        for choice in (chunk or {}).get("choices", ()):
+            texts[choice["index"]].append(choice["text"])
+            if "usage" in chunk:
+                usages[choice["index"]] = chunk["usage"]
+        return state.closing.is_set()
+
+    if not state.closing.is_set():
+        try:
+            # Streamed, and with the progress in reading the prompts: at each chunk it can be stopped.
+            state.native[0].handle_completions(_body(prompts, sampling), collect)
+        except RuntimeError as error:
+            raise Refused({"message": str(error)}) from error
+    if state.closing.is_set():
+        raise ModelError("the model is closed")
+    if errors or len(usages) < len(prompts):
+        raise Refused(errors[0] if errors else {"message": "there is no answer"})
+    return [Completion("".join(written), _counts(usages[index])) for index, written in enumerate(texts)]
+
+
+def _body(prompts: Sequence[str], sampling: Sampling) -> dict[str, Any]:
+    # The whole distribution at a temperature; without one its maximum, which need not be sorted for.
+    greedy = sampling.temperature <= 0
+    chosen = {"samplers": ["top_k"], "top_k": 1} if greedy else {"samplers": ["temperature"]}
+    return {
+        "prompt": list(prompts),
+        "stop": list(sampling.stop),
+        "max_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "seed": sampling.seed % _MAX_SEED,
+        "stream": True,
+        "return_progress": True,
+        **chosen,
+    }
+
+
+def _counts(usage: Mapping[str, int]) -> dict[str, int]:
+    return {name: int(usage[name]) for name in ("prompt_tokens", "completion_tokens")}
+
+
+def _end(state: _State) -> None:
+    """Stop what is computed, and free the memory."""
+    if state.pid != os.getpid():
+        # A forked process has the server without its threads; its destructor would wait for them forever.
+        for native in state.native:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(native))
+        return
+    state.closing.set()
+    while not state.idle.wait(_WAIT_SECONDS):  # a thread that is still in llama.cpp would crash the process at its end
+        pass
+    state.native.clear()
+
+
+@contextmanager
+def _short_waits() -> Iterator[None]:
+    """Have OpenMP, which reads this once when it is loaded, wait as ``SPINS`` says, unless the user says otherwise."""
+    if any(name in os.environ for name in _SPIN_VARIABLES):
+        yield
+        return
+    os.environ["GOMP_SPINCOUNT"] = SPINS
+    try:
+        yield
+    finally:
+        del os.environ["GOMP_SPINCOUNT"]
