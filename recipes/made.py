@@ -55,7 +55,7 @@ class MadeRecipes:
 
     Attributes:
         depth: Depth of the deepest items, 1 to 12. There are items of every depth up to it.
-        items: Number of items, those that can be got among them: at most 20,000, at least 10 and 4 of each depth from 0.
+        items: Number of items, base items among them: at most 20,000, at least 10 and 4 of each depth from 0.
         seed: 0 to 9999. Books of different seeds have no recipe in common, with either kind of names.
         names: ``invented`` (velkin rod) or ``borrowed`` from English in new combinations (ember silk rod).
         branching: Number of ingredients of a recipe, 1 to 4; by default it varies, as in Minecraft.
@@ -276,19 +276,18 @@ class _Maker:
         parts: list[_Part] = []
         while len(parts) < len(amounts):
             amount = amounts[len(parts)]
-            if parts:
-                part = self._ingredient(range(1, depth), amount) if self._random() >= _BASE else None
-                part = part or _Part((self._pick(self._urns[0]),), amount)
-            else:
+            if not parts:
                 part = _Part((own,), amount) if own else self._ingredient(range(depth - 1, depth), amount)
+            elif self._random() >= _BASE and depth > 1:
+                part = self._ingredient(range(1, depth), amount)
+            else:
+                part = _Part((self._pick(self._urns[0]),), amount)
             if not any(set(part.items) & set(other.items) for other in parts):
                 parts.append(part)
         return tuple(parts)
 
-    def _ingredient(self, depths: range, amount: int) -> _Part | None:
-        """Draw an item or tag of one of the depths; None if there are no depths."""
-        if not depths:
-            return None
+    def _ingredient(self, depths: range, amount: int) -> _Part:
+        """Draw an item or tag of one of the depths."""
         tags = [form for form, members in self._kinds.items() if members[0].depth in depths]
         if tags and self._random() < _TAG:
             form = self._pick(tags)

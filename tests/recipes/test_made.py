@@ -217,9 +217,8 @@ def test_words__are_distinct_and_of_a_power_of_two_where_roots_are_made_of_them(
     assert not set(words("raw")) & set(words("crafted") + words("tagged"))
     assert not set(words("crafted")) & set(words("tagged"))
     # So that the roots of all seeds can be told apart.
-    assert len(words("look")) * len(words("nature")) * len(words("material")) + len(words("nature")) * len(
-        words("material")
-    ) >= (MAX_SEED + 1) * (SHORT_ROOTS + LONG_ROOTS)
+    pairs = len(words("nature")) * len(words("material"))
+    assert pairs * (len(words("look")) + 1) >= (MAX_SEED + 1) * (SHORT_ROOTS + LONG_ROOTS)
 
 
 def test_books__of_different_seeds_share_no_recipe_and_no_name() -> None:
