@@ -147,7 +147,9 @@ def pages(played: str, measured: str) -> dict[str, str]:
         success="\n".join(success(model, found) for model in models(found)),
     )
     panels = [panel(model, found) for model in models(found)]
-    heading = "Made worlds: goals won (%) over their depth, mean of the runs, with 95% intervals over tasks"
+    others = any(not model.startswith("simulated") for model in models(found))
+    whose = "Simulated and other models" if others else "Simulated model"
+    heading = f"{whose}: goals of made worlds won (%) over depth, mean of the runs, with 95% intervals over tasks"
     return {PAGE: page, FIGURE: figure(heading, panels)}
 
 
