@@ -10,6 +10,7 @@ from pathlib import Path
 
 import adapt_paper
 import deps_paper
+import made_worlds
 import milestones
 from experiments import FAULTS, SEEDS, play_all, read_csv, simulated, write_csv
 from paper import Table
@@ -112,6 +113,8 @@ def main() -> None:
         by_model = {name: milestones.play(model) for name, model in deps_paper.DIAMOND_MODELS.items()}
         write(reached, milestones.write_csv(by_model))
         write_selectors(RESULTS)
+        made_worlds.write(RESULTS, RUNS)
+    made_worlds.write_pages(RESULTS)
     for name, text in pages(numbers.read_text(encoding="utf-8"), reached.read_text(encoding="utf-8")).items():
         write(RESULTS / name, text)
 

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from textcraft_gym.recipes.components import strong_components
 from textcraft_gym.recipes.depth import recipe_depths
-from textcraft_gym.recipes.made import MadeRecipes, is_made, make_pack
+from textcraft_gym.recipes.made import is_made, open_pack
 from textcraft_gym.recipes.pack import Pack, listed, read_pack
 from textcraft_gym.recipes.recipe import (
     DEFAULT_NAMESPACE,
@@ -88,7 +88,7 @@ class RecipeBook:
         if tags not in get_args(Tags):
             raise ValueError(f"expected tags in {', '.join(get_args(Tags))}, got {tags!r}")
         if path is None or is_made(path):
-            return _kept(None if path is None else MadeRecipes.parse(str(path)), tags)
+            return _kept(None if path is None else str(path), tags)
         return _read(read_pack(path), tags)
 
     @cached_property
@@ -165,8 +165,8 @@ def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _kept(made: MadeRecipes | None, tags: Tags) -> RecipeBook:
-    return _read(make_pack(made) if made else read_pack(), tags)
+def _kept(recipes: str | None, tags: Tags) -> RecipeBook:
+    return _read(open_pack(recipes), tags)
 
 
 def _read(pack: Pack, tags: Tags) -> RecipeBook:

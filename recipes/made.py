@@ -10,6 +10,7 @@ and the structure is the same with either kind of names.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -54,8 +55,7 @@ class MadeRecipes:
 
     Attributes:
         depth: Depth of the deepest items, 1 to 12. There are items of every depth up to it.
-        items: Number of items, those that can be got among them: at most 20,000, at least 10 and
-            4 of each depth from 0.
+        items: Number of items, base items among them: at most 20,000, at least 10 and 4 of each depth from 0.
         seed: 0 to 9999. Books of different seeds have no recipe in common, with either kind of names.
         names: ``invented`` (velkin rod) or ``borrowed`` from English in new combinations (ember silk rod).
         branching: Number of ingredients of a recipe, 1 to 4; by default it varies, as in Minecraft.
@@ -76,26 +76,23 @@ class MadeRecipes:
             RecipeError: For a value out of bounds, and for what is no option; the message names the option.
         """
         options: dict[str, Any] = {}
-        for option in filter(None, text.removeprefix(PREFIX).split(",")):
+        asked = text.removeprefix(PREFIX)
+        for option in asked.split(",") if asked else ():
             key, equals, value = option.partition("=")
             if key not in (known := [field.name for field in fields(cls)]):
                 raise UnknownName("option of made recipes", key, known)
             if not equals or key in options:
-                raise RecipeError(text, f"expected {key}=VALUE once" if equals else f"expected {key}=VALUE")
-            options[key] = value if key == "names" else _integer(text, key, value)
-        made = cls(**options)
-        if made.names not in get_args(Names):
-            raise RecipeError(text, f"expected names of {' or '.join(get_args(Names))}, got {made.names!r}")
-        least = max(10, LEAST_OF_DEPTH * (made.depth + 1))
-        for key, value, low, high in (
-            ("depth", made.depth, 1, MAX_DEPTH),
-            ("items", made.items, least, MAX_ITEMS),
-            ("seed", made.seed, 0, MAX_SEED),
-            ("branching", made.branching, 1, MAX_BRANCHING),
-        ):
-            if value is not None and not low <= value <= high:
-                raise RecipeError(text, f"expected {key} of {low} to {high}, got {value}")
-        return made
+                raise RecipeError(text, f"expected {key}=VALUE once")
+            options[key] = value
+        names = options.setdefault("names", "invented")
+        if names not in get_args(Names):
+            raise RecipeError(text, f"expected names of {' or '.join(get_args(Names))}, got {names!r}")
+        bounds = {"depth": (1, MAX_DEPTH), "seed": (0, MAX_SEED), "branching": (1, MAX_BRANCHING)}
+        for key in filter(options.__contains__, bounds):
+            options[key] = _integer(text, key, options[key], *bounds[key])
+        least = max(10, LEAST_OF_DEPTH * (options.get("depth", cls.depth) + 1))
+        options["items"] = _integer(text, "items", options.get("items", str(cls.items)), least, MAX_ITEMS)
+        return cls(**options)
 
     def __str__(self) -> str:
         given = ((field.name, getattr(self, field.name)) for field in fields(self))
@@ -107,6 +104,16 @@ def is_made(recipes: str | Path | None) -> bool:
     return str(recipes).startswith(PREFIX)
 
 
+def open_pack(recipes: str | Path | None = None) -> Pack:
+    """Return made recipes, or those at a path, by default the bundled ones.
+
+    Raises:
+        RecipeError: If there is nothing that can be read, or an option of made recipes is out of bounds.
+        UnknownName: For an option of made recipes that does not exist.
+    """
+    return make_pack(MadeRecipes.parse(str(recipes))) if is_made(recipes) else read_pack(recipes)
+
+
 def make_pack(made: MadeRecipes) -> Pack:
     """Return the pack of recipes and tags; the same on every machine."""
     maker = _Maker(made)
@@ -116,9 +123,10 @@ def make_pack(made: MadeRecipes) -> Pack:
     return Pack(str(made), recipes, tags)
 
 
-def _integer(text: str, key: str, value: str) -> int:
-    if not value.isascii() or not value.isdecimal() or len(value) > 9:
-        raise RecipeError(text, f"expected {key} to be a number, got {value[:40]!r}")
+def _integer(text: str, key: str, value: str, low: int, high: int) -> int:
+    # The length first: int() of thousands of digits is slow or raises.
+    if not re.fullmatch("[0-9]{1,9}", value) or not low <= int(value) <= high:
+        raise RecipeError(text, f"expected {key} of {low} to {high}, got {value[:40]!r}")
     return int(value)
 
 
@@ -268,19 +276,18 @@ class _Maker:
         parts: list[_Part] = []
         while len(parts) < len(amounts):
             amount = amounts[len(parts)]
-            if parts:
-                part = self._ingredient(range(1, depth), amount) if self._random() >= _BASE else None
-                part = part or _Part((self._pick(self._urns[0]),), amount)
-            else:
+            if not parts:
                 part = _Part((own,), amount) if own else self._ingredient(range(depth - 1, depth), amount)
+            elif self._random() >= _BASE and depth > 1:
+                part = self._ingredient(range(1, depth), amount)
+            else:
+                part = _Part((self._pick(self._urns[0]),), amount)
             if not any(set(part.items) & set(other.items) for other in parts):
                 parts.append(part)
         return tuple(parts)
 
-    def _ingredient(self, depths: range, amount: int) -> _Part | None:
-        """Draw an item or tag of one of the depths; None if there are no depths."""
-        if not depths:
-            return None
+    def _ingredient(self, depths: range, amount: int) -> _Part:
+        """Draw an item or tag of one of the depths."""
         tags = [form for form, members in self._kinds.items() if members[0].depth in depths]
         if tags and self._random() < _TAG:
             form = self._pick(tags)

@@ -29,10 +29,11 @@ class Craft(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Items to get, then recipes to craft, in an order that works."""
+    """Items to get, then recipes to craft, in an order that works; ``proven`` unless the search gave up."""
 
     gets: Offer
     crafts: tuple[Craft, ...]
+    proven: bool = True
 
     @property
     def length(self) -> int:
@@ -239,7 +240,8 @@ class _Search:
         for craft in crafts:
             used.update(dict(craft.using))
         gets = {item: n - self.held.get(item, 0) for item, n in used.items() if item not in self.book.recipes}
-        return Plan(tuple((item, n) for item, n in sorted(gets.items()) if n > 0), tuple(crafts))
+        got = tuple((item, n) for item, n in sorted(gets.items()) if n > 0)
+        return Plan(got, tuple(crafts), proven=self.bounds <= MAX_BOUNDS)
 
     def fill(self, recipe: Recipe, pools: dict[tuple[Ingredient, int], list[str]]) -> Craft:
         """Fill the slots of one craft, choices from the lots that were decided on."""

@@ -34,7 +34,8 @@ from textcraft_gym.evaluation.verify import not_rechecked
 from textcraft_gym.evaluation.verify import verify as verify_run
 from textcraft_gym.human_play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
-from textcraft_gym.recipes.pack import read_pack, write_bundle
+from textcraft_gym.recipes.made import open_pack
+from textcraft_gym.recipes.pack import write_bundle
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.recipes.splits import leakage, paper_splits
 from textcraft_gym.registration import SUITE
@@ -59,7 +60,9 @@ EnvId = Annotated[
 EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
 Split = Annotated[str | None, typer.Option(help="A split of the environment, by default the one that gym.make plays.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Recipes = Annotated[Path | None, typer.Option(help="A data-pack folder, zip or game jar; by default Minecraft 1.16.5.")]
+Recipes = Annotated[
+    Path | None, typer.Option(help="A data-pack folder, zip or game jar, or made:depth=8; by default Minecraft 1.16.5.")
+]
 TagsOption = Annotated[str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")]
 
 
@@ -361,7 +364,7 @@ def import_recipes(
     out: Annotated[Path, typer.Option(help="The folder to write recipes.jsonl and tags.jsonl to.")],
 ) -> None:
     """Turn recipes and item tags into a compact bundle, which loads wherever a path to recipes is taken."""
-    pack = read_pack(path)
+    pack = open_pack(path)
     RecipeBook.load(path)
     write_bundle(pack, out)
     print(f"{len(pack.recipes)} recipes and {len(pack.tags)} item tags to {out}")
@@ -383,7 +386,7 @@ def show_recipe(item: str, recipes: Recipes = None, tags: TagsOption = "group", 
 @recipes_app.command("stats")
 def recipe_stats(recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False) -> None:
     """Count recipes, items and depths."""
-    stats = display.recipe_stats(read_pack(recipes), _book(recipes, tags))
+    stats = display.recipe_stats(open_pack(recipes), _book(recipes, tags))
     if as_json:
         _print_json(stats)
     else:
