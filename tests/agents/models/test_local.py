@@ -27,10 +27,19 @@ from textcraft_gym.agents.models.local import LocalModel
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.evaluation.run_folder import read_records
 
-xllamacpp = pytest.importorskip("xllamacpp", reason="needs the extra [local]", exc_type=ImportError)
+try:
+    xllamacpp = llama_server.import_xllamacpp()
+except ModelError as error:
+    pytest.skip(str(error), allow_module_level=True)
 
 HOW: dict[str, Any] = {"stop": (), "max_tokens": 12, "temperature": 0.0, "sample": 0}
 PROMPT = "Goal: craft 2 oak planks.\n> get 1 oak log\nGot 1 oak log\n>"
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests run beside each other, and threads that wait for a core would make them slow."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(folder: Path) -> Iterator[LocalModel]:
-    model = LocalModel(folder / "tiny.gguf", threads=1, context=512)
+    model = LocalModel(folder / "tiny.gguf", context=512)
     yield model
     model.close()
 
@@ -150,7 +159,7 @@ def test_complete__refuses_a_temperature_that_is_no_number(model: LocalModel):
 
 
 def test_adapter__changes_the_answers(folder: Path, model: LocalModel, monkeypatch: pytest.MonkeyPatch):
-    adapted = make_model(f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,threads=1,context=512")
+    adapted = make_model(f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,context=512")
     assert adapted.name == "local:tiny.gguf,adapter=adapter.gguf"
     assert adapted.complete(PROMPT, **HOW).text != model.complete(PROMPT, **HOW).text
     # The suite's own goes with the default weights alone, and only they name its prompts.
@@ -169,7 +178,7 @@ def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
     template = each + "{% if add_generation_prompt %}<assistant>{% endif %}"
     file = tiny_model(tmp_path / "chat.gguf", **{"tokenizer.chat_template": template})
     messages = [Message("system", "Play."), Message("user", "Well?")]
-    chat, plain = LocalModel(file, chat=True), LocalModel(file)
+    chat, plain = pickle.loads(pickle.dumps(LocalModel(file, chat=True))), LocalModel(file)
     written = "<system>Play.\n<user>Well?\n<assistant>"
     assert chat.complete(Dialogue("Play. Well?", messages), **HOW).text == plain.complete(written, **HOW).text
     assert chat.complete("Well?", **HOW).text == plain.complete("<user>Well?\n<assistant>", **HOW).text
@@ -335,12 +344,14 @@ def test_exit__while_the_model_writes_is_clean_and_silent(folder: Path):
     code = INTERRUPTED.split("try:")[0] + (
         "import threading, time\n"
         "ask = lambda: model.complete('x', max_tokens=90_000, **how)\n"
+        "threading.excepthook = print\n"
         "threading.Thread(target=ask, daemon=True).start()\n"
         "time.sleep(0.3)\n"
     )
     process = run(code, folder / "tiny.gguf")
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (0, "ready\n", "")
+    assert (process.returncode, err) == (0, "")
+    assert "the model is closed" in out
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -350,7 +361,8 @@ def test_fork__loads_its_own(folder: Path):
         "warnings.simplefilter('ignore')\n"
         "child = os.fork()\n"
         "print(model.complete('after', max_tokens=4, **how).text.encode(), flush=True)\n"
-        "if child: print(os.waitpid(child, 0)[1])\n"
+        "if not child: os._exit(0)\n"  # as multiprocessing ends a process; llama.cpp does not survive another end
+        "print(os.waitpid(child, 0)[1])\n"
     )
     process = run(code, folder / "tiny.gguf")
     out, err = process.communicate(timeout=60)
@@ -396,7 +408,7 @@ def test_evaluate__records_a_prompt_that_is_too_long(folder: Path, tmp_path: Pat
 def smollm2() -> Iterator[LocalModel]:
     """The default weights."""
     try:
-        model = LocalModel(adapter="none", slots=2, context=2048)
+        model = LocalModel(adapter="none", slots=2, context=2048, threads=1)
     except ModelError as error:
         pytest.skip(str(error))
     yield model
@@ -437,6 +449,7 @@ def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_wit
     params.model.path, params.n_ctx, params.n_parallel, params.verbosity = str(file), 256, 1, -1
     server = xllamacpp.Server(params)
     rng = random.Random(0)
+    # No digits after several line ends or spaces, between which transformers does not split as this model's own does.
     words = [
         "get 2 oak log",
         ">",
@@ -446,7 +459,7 @@ def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_wit
         " ",
         "é",
         "🙂",
-        "1234567",
+        "x1234567",
         "<|im_end|>",
         "\t",
         "'s",
