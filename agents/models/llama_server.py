@@ -187,7 +187,7 @@ def _ask(
 
 def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
     texts: list[list[str]] = [[] for _ in prompts]
-    usages: dict[int, Mapping[str, int]] = {}
+    usages: dict[int, Mapping[str, Any]] = {}
     errors: list[Mapping[str, Any]] = []
 
     def collect(chunk: Any) -> bool:
@@ -229,8 +229,10 @@ def _body(prompts: Sequence[str], sampling: Sampling) -> dict[str, Any]:
     }
 
 
-def _counts(usage: Mapping[str, int]) -> dict[str, int]:
-    return {name: int(usage[name]) for name in ("prompt_tokens", "completion_tokens")}
+def _counts(usage: Mapping[str, Any]) -> dict[str, int]:
+    cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+    counts = {name: int(usage[name]) for name in ("prompt_tokens", "completion_tokens")}
+    return {**counts, "cached_tokens": int(cached)}
 
 
 def _end(state: _State) -> None:

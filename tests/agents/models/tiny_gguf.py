@@ -62,7 +62,13 @@ def tiny_model(file: Path, *, seed: int = 0, **changed: Any) -> Path:
     shapes = {"token_embd.weight": (WIDTH, len(tokens)), "output_norm.weight": (WIDTH,)}
     for layer in range(LAYERS):
         shapes |= {f"blk.{layer}.{name}.weight": shape for name, shape in _LAYER.items()}
-    return write_gguf(file, metadata, {name: _random(rng, shape) for name, shape in shapes.items()})
+    tensors = {name: _random(rng, shape) for name, shape in shapes.items()}
+    # The other bytes have no weight, so that the likeliest text is one of readable characters.
+    embeddings = [
+        value if 32 <= index // WIDTH < 127 else 0.0 for index, value in enumerate(tensors["token_embd.weight"][1])
+    ]
+    tensors["token_embd.weight"] = (shapes["token_embd.weight"], embeddings)
+    return write_gguf(file, metadata, tensors)
 
 
 def tiny_adapter(

