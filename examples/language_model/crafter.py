@@ -3,9 +3,10 @@
 It plays by the rules of the environment itself, so that every answer in its dialogues is the game's. For each item to
 craft it writes one thought, in a form that a small model can copy from the list of commands:
 
-    think: 6 planks: craft 4 oak planks using 1 oak logs. 2 times: 2 oak logs.
+    think: 6 planks: oak planks using 1 oak logs makes 4. 2 times: 2 x 1 = 2 oak logs.
 
-the amount needed, the command, how often it is applied, and what that takes in all; then what of it is held already.
+the amount needed; the command, from its item on, since a small model finds what follows a name more easily than what
+stands before it; how often it is applied, and what that takes in all; then what of it is held already.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class Crafter:
         times = -(-count // recipe.makes)
         self.think(self.intention(recipe, count, times, name, have))
         if self.errs("too early"):
-            self.apply(recipe, self.offer(recipe), learnt=False)
+            self.err(recipe, self.offer(recipe))
         if self.errs("kind") and any(not self.named(slot.ingredient) for slot in recipe.slots):
             self.gather(recipe, times)
             self.play(text.command(self.book, recipe), learnt=False)
@@ -160,7 +161,7 @@ class Crafter:
                 other = max(1, amount + self.rng.choice((-1, 1)))
                 if other != amount:
                     changed = (*offer[:at], (offer[at][0], other), *offer[at + 1 :])
-                    self.apply(recipe, changed, learnt=False)
+                    self.err(recipe, changed)
                     self.think(f"The command takes {self.counted(offer)}.")
             self.apply(recipe, offer)
             made += 1
@@ -179,19 +180,21 @@ class Crafter:
 
     def intention(self, recipe: Recipe, count: int, times: int, name: str, have: int = 0) -> str:
         """Return the thought before a craft."""
+        slots = [(slot.amount, name_of_ingredient(slot.ingredient)) for slot in recipe.slots]
+        using = ", ".join(f"{amount} {part}" for amount, part in slots)
         more = f" I hold {have}, so {count} more." if have else ""
-        said = f"{count + have} {name}:{more} {text.command(self.book, recipe)}."
+        said = f"{count + have} {name}:{more} {self.book.names[recipe.output]} using {using} makes {recipe.makes}."
         if times > 1:
-            whole = ", ".join(f"{times * slot.amount} {name_of_ingredient(slot.ingredient)}" for slot in recipe.slots)
+            whole = ", ".join(f"{times} x {amount} = {times * amount} {part}" for amount, part in slots)
             said += f" {times} times: {whole}."
-        parts = []
         for slot in recipe.slots:
             item, held = self.best(slot.ingredient)
             needed = times * slot.amount
             if held:
-                more = f", so {needed - held} more" if held < needed else ""
-                parts.append(f" I hold {held} {self.book.names[item]}{more}.")
-        return said + "".join(parts)
+                said += (
+                    f" I hold {held} {self.book.names[item]}{f', so {needed - held} more' if held < needed else ''}."
+                )
+        return said
 
     def offer(self, recipe: Recipe) -> Offer:
         """Return the items to name for one application."""
@@ -219,6 +222,11 @@ class Crafter:
         if end:
             self.end(COMPLETED)
         return self.writer.branch(kind)
+
+    def err(self, recipe: Recipe, offer: Offer) -> None:
+        """Apply a command in vain, once or twice."""
+        for _ in range(self.rng.choice((1, 1, 2))):
+            self.apply(recipe, offer, learnt=False)
 
     def named(self, ingredient: Ingredient) -> bool:
         """Return whether an ingredient's name is that of an item."""

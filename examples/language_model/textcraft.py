@@ -93,6 +93,7 @@ class Situation:
         made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
         made += [self.get(rng)] if rng.random() < 0.4 else []
         made += [self.impossible(rng)] if rng.random() < 0.25 else []
+        made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.12 else []
         made += [self.reflection(rng)] if self.goal in tasks and rng.random() < 0.15 else []
         branches = list(dict.fromkeys(branch for branch in made if branch))
         rng.shuffle(branches)
@@ -186,6 +187,17 @@ class Situation:
         crafter.end(f"think: {name} cannot be got, and no command makes it. {FAILED}")
         return crafter.writer.branch("impossible")
 
+    def stuck(self, rng: random.Random, item: str) -> Branch:
+        """Return an attempt that is given up: the same action failed three times."""
+        name = self.book.names[item]
+        crafter = self.crafter(rng, f"craft {name}", {}, EMPTY)
+        command = crafter.command_for(item)
+        crafter.think(crafter.intention(command, 1, 1, name))
+        for _ in range(3):
+            crafter.apply(command, crafter.offer(command), learnt=False)
+        crafter.end(f"think: That failed three times. {FAILED}")
+        return crafter.writer.branch("stuck")
+
     # -- The planners -----------------------------------------------------------------------------------------------
 
     def plan(self, item: str, amount: int) -> Branch | None:
@@ -240,15 +252,15 @@ class Situation:
         """Return a trial that failed, and what is learnt from it."""
         crafter = self.crafter(rng, "", {}, EMPTY)
         command = crafter.command_for(self.goal)
-        crafted = [(slot, lower) for slot in command.slots if (lower := crafter.command(slot.ingredient))]
+        crafted = [slot for slot in command.slots if crafter.command(slot.ingredient)]
         name = self.book.names[self.goal]
         crafter.think(crafter.intention(command, 1, 1, name))
         if crafted and rng.random() < 0.5:
-            slot, lower = rng.choice(crafted)
+            slot = rng.choice(crafted)
             part = name_of_ingredient(slot.ingredient)
             for _ in range(rng.randrange(1, 4)):
                 crafter.play(f"get {slot.amount} {part}")
-            lesson = f"I tried to get {part}, but a command makes it: {text.command(self.book, lower)}."
+            lesson = f"I tried to get {part}, but a command makes it."
         else:
             for _ in range(rng.randrange(1, 4)):
                 crafter.apply(command, crafter.offer(command))

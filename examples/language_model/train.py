@@ -41,8 +41,8 @@ class Plan:
     """
 
     seed: int = 0
-    tokens: int = 3_000_000
-    examples: int = 3
+    tokens: int = 1_200_000
+    examples: int = 2
     longest: int = 720
     rate: float = 1e-3
     warm_up: float = 0.02

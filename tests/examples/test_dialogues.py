@@ -57,7 +57,7 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 def test_examples__have_every_kind_of_dialogue(examples: list[Example]):
     kinds = {branch.kind for example in examples for branch in example.branches}
-    assert kinds == {"goal", "sub-task", "get", "impossible", "plan", "full plan", "reflection"}
+    assert kinds == {"goal", "sub-task", "get", "impossible", "stuck", "plan", "full plan", "reflection"}
 
 
 def test_executor__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -152,8 +152,8 @@ def test_plans__are_read_by_the_agents_and_name_what_the_command_takes(examples:
         plan = parse_plan(branch.spans[1].text)
         steps = [plan] if isinstance(plan, str) else list(plan.parts)
         comment, *_ = branch.spans[1].text.strip().splitlines()
-        command = comment.split(": ", 1)[1].split(". ")[0].rstrip(".")
-        assert command in example.situation
+        command, _, makes = comment.split(": ", 1)[1].split(".")[0].partition(" makes ")
+        assert f"craft {makes} {command}\n" in f"{example.situation}\n"
         assert len(steps) == command.count(",") + 2
         assert branch.end
 
