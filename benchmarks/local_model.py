@@ -33,7 +33,8 @@ params.model.path, params.n_ctx, params.n_parallel, params.verbosity = file, int
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(threads)
 if adapter:
     params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(adapter, 1.0)]
-print(xllamacpp.Server(params).listening_address, flush=True)
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
 sys.stdin.read()
 """
 RECIPES = "".join(f"craft 4 thing {n} using 1 part {n}, 2 part {n + 1}\n" for n in range(6))
@@ -46,7 +47,7 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=7, help="number of times that both are measured")
     parser.add_argument("--turns", type=int, default=3, help="number of turns of each dialogue")
-    parser.add_argument("--episodes", type=int, default=8)
+    parser.add_argument("--episodes", type=int, default=8, help="number of episodes; 0 for none")
     args = parser.parse_args()
     model = LocalModel(threads=args.threads, slots=args.slots, context=2048)
     options = model.options
@@ -62,7 +63,8 @@ def main() -> None:
             ratios.append(ours / theirs)
     model.close()
     print(f"ratio: median {statistics.median(ratios):.0%}, from {min(ratios):.0%} to {max(ratios):.0%}")
-    episodes(args.threads, args.slots, args.episodes)
+    if args.episodes:
+        episodes(args.threads, args.slots, args.episodes)
 
 
 @contextmanager
@@ -74,8 +76,10 @@ def own_server(model: LocalModel) -> Iterator[str]:
     same = {"GOMP_SPINCOUNT": SPINS, **os.environ}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=same) as process:
         assert process.stdout is not None  # noqa: S101
-        yield process.stdout.readline().strip()
-        process.kill()
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
 
 
 def beside(model: LocalModel, address: str, number: int, turns: int) -> tuple[float, float]:
