@@ -9,6 +9,7 @@ Every row is a run folder, which resumes and can be opened with ``textcraft-gym 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,11 +24,14 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.splits import paper_splits
 
 UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
 """A book whose seed is not among those for training."""
 REFUSALS = ("Could not", "Wrong item format")
 """How the game answers an invalid action."""
+DEPTH = 2
 WORKERS = 4
 SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 
@@ -115,6 +119,23 @@ def _sub_task_done(record: dict[str, Any]) -> bool:
     return read_held(record["transcript"][-1][1]).get(item, 0) >= int(amount)
 
 
+def write_goals(file: Path) -> Path:
+    """Write the goals of each row in an order that is drawn, so that the first ones are a fair sample."""
+    book, unknown = RecipeBook.load(), RecipeBook.load(UNKNOWN_BOOK)
+    splits = paper_splits(book)
+    goals = {
+        "dev": splits["dev"],
+        "unseen": [item for item in splits["test"] if book.depths[item] == DEPTH],
+        "made": [item for item, depth in unknown.depths.items() if depth == DEPTH],
+    }
+    drawn = {name: random.Random(0).sample(sorted(items), len(items)) for name, items in goals.items()}
+    lines = [
+        json.dumps({"split": name, "task": item, "depth": DEPTH}) + "\n" for name, of in drawn.items() for item in of
+    ]
+    file.write_text("".join(lines), encoding="utf-8")
+    return file
+
+
 def main() -> None:
     """Play the gates' runs and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -127,10 +148,13 @@ def main() -> None:
     chosen += [f"threads={options.threads}"] if options.threads else []
     model = ":".join(filter(None, ("local", ",".join(chosen))))
 
+    options.out.mkdir(parents=True, exist_ok=True)
+    goals = write_goals(options.out / "goals.jsonl")
+
     def run(name: str, agent: str, split: str, **env_args: Any) -> list[dict[str, Any]]:
         spec = RunSpec(
             "TextCraft-v0",
-            split=split,
+            split=f"{goals}:{split}",
             agent=agent,
             model=model,
             prompts="short",
@@ -142,14 +166,13 @@ def main() -> None:
         print(name, "played", flush=True)
         return [dict(record) for record in records]
 
-    unseen = [record for record in run("unseen", "react", "test") if record["group"] == "depth 2"]
     rows = [
         measure(
             "single-recipe sub-tasks, Minecraft", run("sub_tasks", f"{__name__}:SubTaskAgent", "dev"), sub_tasks=True
         ),
         measure("ReAct, dev goals", run("dev", "react", "dev")),
-        measure("ReAct, unseen goals of depth 2", unseen),
-        measure("ReAct, goals of an unknown made book", run("made", "react", "all", recipes=UNKNOWN_BOOK)),
+        measure("ReAct, unseen goals of depth 2", run("unseen", "react", "unseen")),
+        measure("ReAct, goals of an unknown made book", run("made", "react", "made", recipes=UNKNOWN_BOOK)),
     ]
     print("| | success | false claims | invalid actions |\n|---|---|---|---|")
     for row in rows:

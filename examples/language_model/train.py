@@ -12,7 +12,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
@@ -71,7 +71,13 @@ class Training:
         # The adapter is computed with in bfloat16, and kept and updated in float32.
         self.masters = {name: weight.detach().float() for name, weight in self.weights.items()}
         self.optimiser = torch.optim.AdamW(self.masters.values(), lr=plan.rate, weight_decay=0.0)
+        self.rate: Callable[[int], float] = plan.rate_at
         self.tokens = self.steps = self.examples = 0
+
+    def constant_rate(self, rate: float) -> None:
+        """Learn at one rate from here on, with a new optimiser."""
+        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=rate, weight_decay=0.0)
+        self.rate = lambda tokens: rate
 
     def step(self, examples: list[Encoded]) -> float:
         """Learn from one batch and return its loss."""
@@ -86,7 +92,7 @@ class Training:
         self.steps += 1
         self.examples += len(examples)
         for group in self.optimiser.param_groups:
-            group["lr"] = self.plan.rate_at(self.tokens)
+            group["lr"] = self.rate(self.tokens)
         self.optimiser.step()
         with torch.no_grad():
             for name, master in self.masters.items():

@@ -1,0 +1,167 @@
+"""Goes on from an adapter with rewards alone: expert iteration over groups of sampled episodes.
+
+    python examples/language_model/reward.py --start runs/lm --out runs/reward --rounds 4
+
+In each round the model plays goals that no demonstration was made of, several episodes of each with the same task and
+seed. Of a goal that it both won and lost, it learns the shortest episode that it won, and then plays the next round: no
+expert is asked. What it plays before and after is greedy, on goals that are in no round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from adapter import write_adapter
+from dialogue import Branch, Example, Writer
+from network import encode
+from train import Plan, Training
+
+from textcraft_gym.agents.adapt.react import make_executor
+from textcraft_gym.agents.contract.agent import Node, Play, Routine
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
+from textcraft_gym.agents.models.local import LocalModel
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.metrics import wilson_interval
+from textcraft_gym.evaluation.rollouts import rollouts
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.recipes.book import RecipeBook
+
+BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed"
+"""A book whose seed is not among those for training; its goals of depth 2 and 3 are divided into rounds and a test."""
+TEST_GOALS = 60
+TEMPERATURE = 0.8
+RATE = 2e-4
+REACT = Prompts("short").of("react", PROFILE.name)
+
+
+class SampledReAct:
+    """ReAct whose lines are sampled.
+
+    Args:
+        profile: The game to play.
+        prompts: Source of the prompt ``react``.
+        sample: Number of the sample; each gives other episodes.
+        temperature: 0 for the likeliest lines.
+    """
+
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        sample: int = 0,
+        temperature: float = TEMPERATURE,
+    ) -> None:
+        self.profile, self.sample, self.temperature = profile, sample, temperature
+        settings = settings_for("adapt", profile.name)  # 20 turns: a longer episode of such a goal is lost
+        self.executor = make_executor(prompts or Prompts(), profile, settings)
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        situation, task = self.profile.read(play.first.observation)
+        return (
+            yield from self.executor.attempt(play, task, situation, temperature=self.temperature, sample=self.sample)
+        )
+
+
+def play(model: LocalModel, goals: Sequence[str], samples: int, temperature: float) -> dict[str, list[Episode]]:
+    """Return episodes of each goal, of the same task and seed."""
+    spec = RunSpec(
+        "TextCraft-v0",
+        split="all",
+        agent=f"{Path(__file__).stem}:SampledReAct",
+        model=model,
+        prompts="short",
+        env_args={"recipes": BOOK},
+        workers=4,
+    )
+    groups: dict[str, list[Episode]] = {goal: [] for goal in goals}
+    for sample in range(samples):
+        sampled = replace(spec, agent_args={"sample": sample, "temperature": temperature})
+        for episode in rollouts(sampled, [(goal, 0) for goal in goals]):
+            groups[str(episode.task)].append(episode)
+    return groups
+
+
+def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
+    """Return the shortest won episode of each group that has won and lost ones: the others have nothing to compare."""
+    mixed = [group for group in groups if 0 < sum(bool(episode.won) for episode in group) < len(group)]
+    return [as_example(min((e for e in group if e.won), key=lambda e: sum(e.calls.values()))) for group in mixed]
+
+
+def as_example(episode: Episode) -> Example:
+    """Return an episode as a dialogue to learn, turn by turn."""
+    situation, task = PROFILE.read(episode.transcript[0][1])
+    writer = Writer(REACT.fill(situation="", task=task, information=""))
+    attempt = next(part for part in episode.trace.parts if isinstance(part, Node))
+    for part in attempt.parts:
+        if isinstance(part, int):
+            action, answer = episode.transcript[part]
+            writer.turn(str(action), answer)
+        elif isinstance(part, str):
+            writer.turn(part, "OK.")
+    return Example(situation, (Branch("won", tuple(writer.spans)),))
+
+
+def learn(training: Training, examples: Sequence[Example], rng: random.Random) -> float:
+    """Learn each example once, four at a time, and return the mean loss."""
+    encoded = [encode(training.tokenizer, example) for example in examples]
+    rng.shuffle(encoded)
+    losses = [training.step(encoded[at : at + 4]) for at in range(0, len(encoded), 4)]
+    return sum(losses) / len(losses)
+
+
+def main() -> None:
+    """Play and learn in rounds, and print what was won before and after."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--start", type=Path, required=True, help="the folder of the run whose adapter to go on from")
+    parser.add_argument("--out", type=Path, required=True, help="the folder of this run")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--goals", type=int, default=24, help="goals of a round")
+    parser.add_argument("--samples", type=int, default=6, help="episodes of each goal")
+    parser.add_argument("--test-goals", type=int, default=TEST_GOALS)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    rng = random.Random(options.seed)
+    training = Training(Plan(seed=options.seed, rate=RATE), torch.device("cpu"))
+    training.load(options.start)
+    training.constant_rate(RATE)
+    depths = RecipeBook.load(BOOK).depths
+    goals = rng.sample(sorted(item for item, depth in depths.items() if depth in (2, 3)), len(depths) // 2)
+    test, others = goals[: options.test_goals], goals[options.test_goals :]
+    log = options.out / "log.jsonl"
+
+    def test_now(number: int, learnt: int, loss: float | None) -> LocalModel:
+        write_adapter(training.masters, options.out / "adapter.gguf")
+        model = LocalModel(adapter=options.out / "adapter.gguf")
+        won = sum(bool(episode.won) for group in play(model, test, 1, 0.0).values() for episode in group)
+        low, high = wilson_interval(won, len(test))
+        row = {"round": number, "won": won, "of": len(test), "interval": [round(low, 3), round(high, 3)]}
+        row |= {"learnt": learnt, "loss": loss}
+        print(json.dumps(row), flush=True)
+        with log.open("a", encoding="utf-8") as file:
+            print(json.dumps(row), file=file)
+        return model
+
+    model = test_now(0, 0, None)
+    for number in range(1, options.rounds + 1):
+        at = (number - 1) * options.goals
+        groups = play(model, others[at : at + options.goals], options.samples, TEMPERATURE)
+        model.close()
+        examples = learnable(groups.values())
+        loss = learn(training, examples, rng) if examples else None
+        model = test_now(number, len(examples), loss)
+
+
+if __name__ == "__main__":
+    main()
