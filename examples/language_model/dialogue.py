@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from textcraft_gym.agents.prompts import Template
+
 
 class Span(NamedTuple):
     """A piece of a dialogue, and whether the model learns to write it."""
@@ -63,3 +65,8 @@ def completion(kind: str, prompt: str, text: str) -> Branch:
     """Return a prompt and its completion, such as a plan, after which the model ends its text."""
     begun = text if text.startswith(" ") else f"\n{text}"
     return Branch(kind, (Span(prompt, False), Span(begun, True)), end=True)
+
+
+def after_situation(template: Template, situation: str, **values: str) -> str:
+    """Return the rest of a prompt that begins with a situation."""
+    return template.fill(situation=situation, **values).removeprefix(situation)
