@@ -56,6 +56,14 @@ class Writer:
         if answer is not None:
             self.spans.append(Span(f"{answer}\n>", False))
 
+    def fits(self, turns: int, patience: int, no_op: tuple[str, ...]) -> bool:
+        """Return whether an agent with so many turns, and patience with answers that are no-ops, comes to its end."""
+        dead = longest = 0
+        for span in self.spans[2::2]:
+            dead = dead + 1 if span.text.startswith(no_op) else 0
+            longest = max(longest, dead)
+        return len(self.spans) // 2 <= turns and longest < patience
+
     def branch(self, kind: str) -> Branch:
         """Return the dialogue."""
         return Branch(kind, tuple(self.spans))

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dialogue import Branch, Example, after_situation, completion
-from housekeeper import COMPLETED, FAILED, PLACES_A_SEARCH, TURNS, WHOLE_TURNS, Housekeeper, a, groups
+from housekeeper import COMPLETED, FAILED, PLACES_A_SEARCH, STEP, WHOLE, Housekeeper, a, groups
 
 from textcraft_gym.agents.adapt.step_plan import write_plan
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
 from textcraft_gym.agents.games.alfworld.household import (
     APPLIANCES,
@@ -117,13 +118,13 @@ class Situation:
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the task is done."""
-        yield self.whole(self.keeper(self.sentence, self.game.first, rng), "goal", WHOLE_TURNS)
+        yield self.whole(self.keeper(self.sentence, self.game.first, rng), "goal", WHOLE)
 
-    def whole(self, keeper: Housekeeper, branch_kind: str, turns: int = TURNS) -> Branch | None:
+    def whole(self, keeper: Housekeeper, branch_kind: str, bounds: Settings = STEP) -> Branch | None:
         """Have the whole task done."""
         keeper.think(f"To do: {', '.join(self.stages())}.")
         keeper.work(self.task)
-        return keeper.branch(branch_kind, turns) if keeper.state.won else None
+        return keeper.branch(branch_kind, bounds) if keeper.state.won else None
 
     def some_steps(self, rng: random.Random) -> list[Branch]:
         """Return one or two attempts at steps of a plan."""

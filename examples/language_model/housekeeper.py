@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from dialogue import Branch, Writer
 
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
+from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
 from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, kind, likely
 from textcraft_gym.envs.alfworld.game import Game, State
 from textcraft_gym.envs.alfworld.rules import apply
@@ -22,9 +23,8 @@ from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
 COMPLETED, FAILED = "Task completed!", "task failed!"
 PLACES_A_SEARCH = 6
 """Maximum number of places that one thought or one step of a plan names: one attempt has turns to search them all."""
-TURNS = settings_for("adapt", "alfworld").turns
-WHOLE_TURNS = settings_for("react", "alfworld").turns
-"""The turns that agents have for a step of a plan, and for a whole task."""
+STEP, WHOLE = settings_for("adapt", PROFILE.name), settings_for("react", PROFILE.name)
+"""The bounds that agents have for a step of a plan, and for a whole task."""
 SLIP_CHANCE = 0.3
 """Chance of a mistake at an action, while the dialogue has mistakes left to make."""
 DONE = {"clean": "clean", "heat": "hot", "cool": "cool"}
@@ -102,9 +102,9 @@ class Housekeeper:
         if not self.state.won:
             self.writer.turn(line, None)
 
-    def branch(self, branch_kind: str, turns: int = TURNS) -> Branch | None:
-        """Return the dialogue; None if it is not fit to be learnt, or takes more turns than an agent has."""
-        fits = not self.failed and len(self.writer.spans) // 2 <= turns
+    def branch(self, branch_kind: str, bounds: Settings = STEP) -> Branch | None:
+        """Return the dialogue; None if it is not fit to be learnt, or an agent would not come to its end."""
+        fits = not self.failed and self.writer.fits(bounds.turns, bounds.patience, PROFILE.no_op)
         return self.writer.branch(branch_kind) if fits else None
 
     # -- Tasks --------------------------------------------------------------------------------------------------------
