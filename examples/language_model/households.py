@@ -32,7 +32,7 @@ from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty, parse_id
 from textcraft_gym.envs.alfworld.tasks import Task
 
-LONGEST = 2000
+LONGEST = 1950
 """Maximum number of characters of an example: about 700 tokens."""
 SHORTEST = 250
 """The number of characters that a dialogue needs at least."""

@@ -13,6 +13,7 @@ MODULES = {
     "textcraft": "textcraft",
     "alfworld": "households",  # the real ALFWorld is a package of that name
     "minetechtree": "minetechtree",
+    "webshop": "webshop",
 }
 """The module of each world, whose ``examples(seed)`` yields examples without end."""
 

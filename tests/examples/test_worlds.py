@@ -15,7 +15,7 @@ import worlds  # isort: skip
 
 def world_of(situation: str) -> str:
     marks = {"Crafting commands:": "textcraft", "You are in the middle of": "alfworld", "WebShop": "webshop"}
-    return next((world for mark, world in marks.items() if situation.startswith(mark)), "minetechtree")
+    return next((world for mark, world in marks.items() if mark in situation), "minetechtree")
 
 
 def test_worlds__have_their_shares():
