@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from textcraft_gym.agents.prompts import Template
+
 
 class Span(NamedTuple):
     """A piece of a dialogue, and whether the model learns to write it."""
@@ -54,6 +56,14 @@ class Writer:
         if answer is not None:
             self.spans.append(Span(f"{answer}\n>", False))
 
+    def fits(self, turns: int, patience: int, no_op: tuple[str, ...]) -> bool:
+        """Return whether an agent with so many turns, and patience with answers that are no-ops, comes to its end."""
+        dead = longest = 0
+        for span in self.spans[2::2]:
+            dead = dead + 1 if span.text.startswith(no_op) else 0
+            longest = max(longest, dead)
+        return len(self.spans) // 2 <= turns and longest < patience
+
     def branch(self, kind: str) -> Branch:
         """Return the dialogue."""
         return Branch(kind, tuple(self.spans))
@@ -63,3 +73,8 @@ def completion(kind: str, prompt: str, text: str) -> Branch:
     """Return a prompt and its completion, such as a plan, after which the model ends its text."""
     begun = text if text.startswith(" ") else f"\n{text}"
     return Branch(kind, (Span(prompt, False), Span(begun, True)), end=True)
+
+
+def after_situation(template: Template, situation: str, **values: str) -> str:
+    """Return the rest of a prompt that begins with a situation."""
+    return template.fill(situation=situation, **values).removeprefix(situation)

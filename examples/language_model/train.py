@@ -1,6 +1,7 @@
 """Trains an adapter of a small language model on dialogues of the worlds' experts.
 
     python examples/language_model/train.py --out runs/lm --tokens 3000000
+    python examples/language_model/train.py --out runs/lm --worlds textcraft=0.7,alfworld=0.2,minetechtree=0.1
     python examples/language_model/train.py --out runs/lm --resume        # after an interruption
 
 The same seed gives the same data, on a CPU and on a GPU. A checkpoint is written every few minutes.
@@ -18,8 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import textcraft
 import torch
+import worlds
 from adapter import write_adapter
 from network import Encoded, base_file, encode, load_model, load_tokenizer, loss_of, make_batch
 
@@ -32,6 +33,7 @@ class Plan:
     """What determines a training run.
 
     Attributes:
+        worlds: The worlds and their shares of the examples.
         seed: Seed of the data and of the adapter's first weights.
         tokens: Tokens to train on in all, padding not counted.
         examples: Examples of a step; each has several dialogues.
@@ -40,6 +42,7 @@ class Plan:
         warm_up: Share of the tokens over which the rate rises.
     """
 
+    worlds: str = "textcraft=1"
     seed: int = 0
     tokens: int = 1_200_000
     examples: int = 2
@@ -124,7 +127,8 @@ class Training:
 
 def batches(plan: Plan, tokenizer: Any, done: int) -> Iterator[list[Encoded]]:
     """Yield batches without end, without the first ``done`` examples."""
-    stream = (encoded for example in textcraft.examples(plan.seed) if (encoded := _fitted(tokenizer, example, plan)))
+    examples = worlds.examples(plan.worlds, plan.seed)
+    stream = (encoded for example in examples if (encoded := _fitted(tokenizer, example, plan)))
     rng = random.Random(plan.seed)
     while True:
         pool = sorted(islice(stream, POOL), key=lambda encoded: len(encoded.ids))
@@ -151,8 +155,7 @@ def main() -> None:
     """Train, with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for field in fields(Plan):
-        kind = float if isinstance(field.default, float) else int
-        parser.add_argument(f"--{field.name.replace('_', '-')}", type=kind, default=field.default)
+        parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default), default=field.default)
     parser.add_argument("--out", type=Path, required=True, help="the folder of the run")
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint, with its plan")
     parser.add_argument("--save-every", type=int, default=100_000, help="tokens between checkpoints")

@@ -1,0 +1,373 @@
+"""Training examples of ALFWorld, in the short prompts that the agents send.
+
+The tasks are generated ones of the split ``train``: the splits for tests have other rooms, or other goals in the same
+rooms. Half of the households are smaller than usual, with fewer things, so that their dialogues are short.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from dialogue import Branch, Example, after_situation, completion
+from housekeeper import COMPLETED, FAILED, PLACES_A_SEARCH, STEP, WHOLE, Housekeeper, a, groups
+
+from textcraft_gym.agents.adapt.step_plan import write_plan
+from textcraft_gym.agents.defaults import Settings
+from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
+from textcraft_gym.agents.games.alfworld.household import (
+    APPLIANCES,
+    USUAL_PLACES,
+    Household,
+    HouseholdTask,
+    kind,
+    likely,
+    read_task,
+)
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.envs.alfworld.game import State
+from textcraft_gym.envs.alfworld.rules import apply, opening
+from textcraft_gym.envs.alfworld.splits import split_ids
+from textcraft_gym.envs.alfworld.task_id import Difficulty, parse_id
+from textcraft_gym.envs.alfworld.tasks import Task
+
+LONGEST = 1950
+"""Maximum number of characters of an example: about 700 tokens."""
+SHORTEST = 250
+"""The number of characters that a dialogue needs at least."""
+SMALL_ROOM = 14
+"""The most places of a room that is searched in vain."""
+_PROMPTS = Prompts("short")
+_REACT, _PLAN, _FULL, _REFLECT = (
+    _PROMPTS.of(agent, PROFILE.name) for agent in ("react", "adapt", "plan_and_execute", "reflexion")
+)
+
+
+class Reflection(NamedTuple):
+    """What was learnt from a failed trial.
+
+    Attributes:
+        transcript: The trial.
+        text: The lesson and the new plan.
+        first: The places to search first in the next trial.
+    """
+
+    transcript: str
+    text: str
+    first: tuple[str, ...] = ()
+
+
+def examples(seed: int) -> Iterator[Example]:
+    """Yield examples without end; the same seed gives the same ones."""
+    rng = random.Random(f"alfworld/{seed}")
+    while True:
+        example = Situation(draw_task(rng)).example(rng)
+        if example.branches:
+            yield example
+
+
+def draw_task(rng: random.Random) -> str:
+    """Return the id of a task for training."""
+    spec = parse_id(rng.choice(split_ids("train")))
+    if rng.random() < 0.5:
+        easier = Difficulty(rng.randrange(8, 17), rng.randrange(21), rng.choice((20, 40, 60, 80)))
+        spec = spec._replace(difficulty=easier)
+    return spec.id
+
+
+class Situation:
+    """A household and its task.
+
+    Args:
+        task_id: The id of the task.
+    """
+
+    def __init__(self, task_id: str) -> None:
+        self.game = Task(task_id, parse_id(task_id).goal.task_type).game("0.4")
+        self.text, self.sentence = PROFILE.read(opening(self.game))
+        task = read_task(self.sentence)
+        assert task, self.sentence  # noqa: S101
+        self.task: HouseholdTask = task
+        self.places = Household(self.text).places
+
+    def example(self, rng: random.Random) -> Example:
+        """Return dialogues about the situation, of kinds that are drawn until there is no more room."""
+        kinds: dict[Callable[[random.Random], Iterable[Branch | None]], float] = {
+            self.goal: 5,
+            self.some_steps: 3,
+            self.plans: 3,
+            self.full_plan: 0.8,
+            self.searches: 1.5,
+            self.in_vain: 1.2,
+            self.interrupted: 1.5,
+            self.another_trial: 1.5,
+        }
+        room = LONGEST - len(self.text)
+        branches: dict[Branch, None] = {}
+        while kinds and room > SHORTEST:
+            (drawn,) = rng.choices([*kinds], [*kinds.values()])
+            del kinds[drawn]
+            for branch in drawn(rng):
+                if branch and len(branch.text) <= room and branch not in branches:
+                    room -= len(branch.text)
+                    branches[branch] = None
+        return Example(self.text, tuple(branches))
+
+    # -- The executor -------------------------------------------------------------------------------------------------
+
+    def goal(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield an episode, which ends when the task is done."""
+        yield self.whole(self.keeper(self.sentence, self.game.first, rng), "goal", WHOLE)
+
+    def whole(self, keeper: Housekeeper, branch_kind: str, bounds: Settings = STEP) -> Branch | None:
+        """Have the whole task done."""
+        keeper.think(f"To do: {', '.join(self.stages())}.")
+        keeper.work(self.task)
+        return keeper.branch(branch_kind, bounds) if keeper.state.won else None
+
+    def some_steps(self, rng: random.Random) -> list[Branch]:
+        """Return one or two attempts at steps of a plan."""
+        steps = self.steps(self.game.first, rng)
+        return rng.sample(steps, min(len(steps), rng.choice((1, 2))))
+
+    def steps(self, state: State, rng: random.Random) -> list[Branch]:
+        """Return the attempts at the steps of a plan, each from the state that the one before left."""
+        made: list[Branch] = []
+        last: tuple[str, str] | None = None
+        for step in self.stages():
+            keeper = self.keeper(step, state, rng, last=last)
+            done = keeper.sub_task(_task(step))
+            branch = keeper.branch("sub-task")
+            if not branch:
+                break
+            made.append(branch)
+            if not done:
+                break
+            state, last = keeper.state, keeper.last
+        return made
+
+    def searches(self, rng: random.Random) -> list[Branch | None]:
+        """Return one or two attempts to find the thing in some places."""
+        made = self.all_searches(rng)
+        return rng.sample(made, min(len(made), 2))
+
+    def all_searches(self, rng: random.Random) -> list[Branch | None]:
+        """Return attempts to find the thing in one group of places after another, up to the one where it is."""
+        made = []
+        state = self.game.first
+        for step in self.alternatives(self.stages()[0]):
+            keeper = self.keeper(step, state, rng)
+            done = keeper.sub_task(_task(step))
+            made.append(keeper.branch("search"))
+            state = keeper.state
+            if done:
+                break
+        return made
+
+    def in_vain(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield an attempt to find what is not there."""
+        seen = {kind(thing) for thing in self.game.objects}
+        absent = rng.choice([thing for thing in USUAL_PLACES if thing not in seen])
+        step = f"find and take {a(absent)}"
+        if len(self.places) > SMALL_ROOM or rng.random() < 0.7:
+            step = rng.choice([f"{step} from {group}" for group in groups(absent, self.places)])
+        keeper = self.keeper(step, self.game.first, rng)
+        keeper.sub_task(_task(step))
+        yield keeper.branch("in vain")
+
+    def interrupted(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield an attempt at a step after one at the whole task that was broken off, of which nothing is told."""
+        keeper = self.keeper(self.sentence, self.game.first, rng, slips=0)
+        for _ in range(rng.randrange(1, 8)):
+            step = keeper.household.next(self.task, keeper.order)
+            if step and not keeper.state.won:
+                keeper.play(step.command)
+        state = keeper.state
+        if rng.random() < 0.25:
+            state = self.burdened(rng) or state
+        if state.won:
+            return
+        task = rng.choice([self.stages()[0], self.stages()[0], *self.stages()])
+        keeper = self.keeper(task, state, rng)
+        keeper.sub_task(_task(task))
+        yield keeper.branch("interrupted")
+
+    def burdened(self, rng: random.Random) -> State | None:
+        """Return a state in which the player holds something that the task does not need."""
+        state = self.game.first
+        place = rng.choice(self.places)
+        for command in (f"go to {place}", f"open {place}"):
+            state, answer, _, _ = apply(self.game, state, command)
+        things = [thing for thing in self.game.objects if kind(thing) != self.task.thing]
+        for thing in things:
+            after, answer, _, _ = apply(self.game, state, f"take {thing} from {place}")
+            if answer.startswith("You pick up"):
+                return after
+        return None
+
+    # -- The planners -------------------------------------------------------------------------------------------------
+
+    def stages(self) -> list[str]:
+        """Return the steps of the task, one level down."""
+        task, thing = self.task, self.task.thing
+        steps: list[str] = []
+        for found in [a(thing), f"another {thing}"][: task.amount]:
+            steps.append(f"find and take {found}")
+            if task.treatment:
+                steps.append(f"{task.treatment} the {thing} with {self.appliance()}")
+            if task.target:
+                steps.append(f"put the {thing} in {self.target()}")
+        return [*steps, f"look at the {thing} under the {task.lamp}"] if task.lamp else steps
+
+    def appliance(self) -> str:
+        """Return the place that treats the thing."""
+        return next(place for place in self.places if kind(place) in APPLIANCES[self.task.treatment])
+
+    def target(self) -> str:
+        """Return the first place that the task may mean."""
+        return next(place for place in self.places if kind(place) == self.task.target)
+
+    def alternatives(self, step: str) -> list[str]:
+        """Return a step once for each group of places that it may search; the step alone if it searches none."""
+        task = _task(step)
+        if task.target or task.treatment:
+            return [step]
+        sought, preposition = (task.lamp, "at") if task.lamp else (task.thing, "from")
+        found = groups(sought, self.places)
+        if len(found) == 1:
+            found = groups(sought, self.places, size=3)
+        return [f"{step} {preposition} {group}" for group in found]
+
+    def plan(self, sentence: str) -> Branch:
+        """Return a plan of the task or of one of its steps, one level down."""
+        if sentence == self.sentence:
+            comment, steps = self.comment(), [[step] for step in self.stages()]
+        elif len(alternatives := self.alternatives(sentence)) > 1:
+            task = _task(sentence)
+            comment, steps = f"# Where is the {task.lamp or task.thing}? The likeliest places first.", [alternatives]
+        else:  # it failed, perhaps because the thing was not held
+            comment = f"# The {self.task.thing} may not be held."
+            steps = [[f"find and take {a(self.task.thing)}"], [sentence]]
+        prompt = after_situation(_PLAN, self.text, task=sentence, information="")
+        return completion("plan", prompt, f"{comment}\n{_plan(steps)}")
+
+    def plans(self, rng: random.Random) -> list[Branch]:
+        """Return plans of the task and of one of its steps, one level down."""
+        found = [self.plan(self.sentence), self.plan(rng.choice(self.stages()))]
+        return rng.sample(found, rng.choice((1, 2)))
+
+    def full_plan(self, rng: random.Random) -> Iterator[Branch]:
+        """Yield a plan in full."""
+        steps = [self.alternatives(step) for step in self.stages()]
+        prompt = after_situation(_FULL, self.text, task=self.sentence, information="")
+        yield completion("full plan", prompt, f"{self.comment()}\n{_plan(steps)}")
+
+    def comment(self) -> str:
+        """Return the thought before a plan: the places that the task needs."""
+        task = self.task
+        needs = f"# {task.amount} {task.thing}."
+        needs += f" To {task.treatment}: {self.appliance()}." if task.treatment else ""
+        needs += f" A {task.target}: {self.target()}." if task.target else ""
+        return needs + (f" To look: the {task.lamp}." if task.lamp else "")
+
+    # -- Several trials -----------------------------------------------------------------------------------------------
+
+    def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield what is learnt from a trial that failed, and the trial after it."""
+        reflection = self.reflection(rng)
+        if reflection is None:
+            return
+        prompt = after_situation(
+            _REFLECT, self.text, task=self.sentence, information="", transcript=reflection.transcript
+        )
+        learnt = completion("reflection", prompt, f" {reflection.text}")
+        told = f"From an earlier trial: {reflection.text}"
+        keeper = self.keeper(self.sentence, self.game.first, rng, told=told, first=reflection.first)
+        trial = self.whole(keeper, "next trial")
+        yield from rng.sample((learnt, trial), 2)  # rarely is there room for both
+
+    def reflection(self, rng: random.Random) -> Reflection | None:
+        """Return a failed trial, and what is learnt from it."""
+        task, stages = self.task, self.stages()
+        keeper = self.keeper(self.sentence, self.game.first, rng, slips=0)
+        first: Sequence[str] = ()
+        ways = ["search", "search", "closed", *["short"] * bool(task.treatment or task.lamp or task.amount > 1)]
+        way = rng.choice(ways)
+        if way == "short":  # it claims to be done where a part is left
+            keeper.think(f"To do: {stages[0]}, {stages[-1]}.")
+            keeper.work(task._replace(amount=1, treatment="", lamp=""))
+            taken = next((span.text for span in keeper.writer.spans if span.text.startswith(" take ")), "")
+            if keeper.state.won or not taken:
+                return None
+            keeper.end(COMPLETED)
+            first = [taken.strip().rpartition(" from ")[2]]
+            missing = f"{task.treatment} it" if task.treatment else f"look at it under the {task.lamp}"
+            lesson = f"I did not {missing}." if task.amount == 1 else f"I put only one {task.thing}, and not two."
+        elif way == "closed":
+            closed = [name for at, name in enumerate(self.game.receptacles) if at in self.game.openable]
+            if not closed:
+                return None
+            place = rng.choice(closed)
+            if "is closed" not in keeper.play(f"go to {place}"):
+                return None
+            for _ in range(rng.randrange(2, 6)):
+                keeper.play(f"take {task.thing} 1 from {place}")
+            lesson = f"{place} was closed, and I did not open it."
+            first = [place, *(other for other in likely(task.thing, self.places) if other != place)][:PLACES_A_SEARCH]
+        else:
+            order = likely(task.thing, self.places)
+            places = rng.sample(self.places, min(rng.randrange(2, 6), len(self.places) - 2))
+            for place in places:
+                if place in keeper.household.closed or " is closed" in keeper.play(f"go to {place}"):
+                    keeper.play(f"open {place}")
+            if any(kind(thing) == task.thing for things in keeper.household.contents.values() for thing in things):
+                return None
+            if rng.random() < 0.7:
+                keeper.end(FAILED)
+            lesson = f"I looked at {', '.join(places)} and saw no {task.thing}."
+            first = [place for place in order if place not in places][:PLACES_A_SEARCH]
+        if first:
+            stages[0] += f" from {', '.join(first)}"
+        plan = _plan([[stage] for stage in stages])
+        return Reflection(_transcript(keeper), f"{lesson} New plan:\n{plan}", tuple(first))
+
+    def keeper(
+        self,
+        task: str,
+        state: State,
+        rng: random.Random,
+        *,
+        last: tuple[str, str] | None = None,
+        told: str = "",
+        first: Sequence[str] = (),
+        slips: int | None = None,
+    ) -> Housekeeper:
+        """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
+        if last:
+            told = f"The last action was: {last[0]}\n{last[1]}"
+        if slips is None:
+            slips = rng.choice((1, 1, 2)) if rng.random() < 0.3 else 0
+        prompt = after_situation(_REACT, self.text, task=task, information=told)
+        return Housekeeper(self.game, state, self.text, prompt, last=last, first=first, slips=slips, rng=rng)
+
+
+def _task(step: str) -> HouseholdTask:
+    task = read_task(step)
+    assert task, step  # noqa: S101
+    return task
+
+
+def _plan(steps: Sequence[Sequence[str]]) -> str:
+    """Return a plan as text, with its order only where it is not one step after another."""
+    plan = write_plan(steps)
+    return plan if any(len(alternatives) > 1 for alternatives in steps) else plan.rpartition("\n")[0]
+
+
+def _transcript(keeper: Housekeeper) -> str:
+    """Return the turns of a dialogue as an agent keeps them."""
+    lines, answers = keeper.writer.spans[1::2], keeper.writer.spans[2::2]
+    turns = [f"> {line.text.strip()}" for line in lines]
+    for at, answer in enumerate(answers):
+        turns[at] += f"\n{answer.text.removesuffix(chr(10) + '>')}"
+    return "\n".join(turns)

@@ -1,0 +1,294 @@
+"""The teacher in ALFWorld: a player who knows the usual places of things, and says what it looks for and what is next.
+
+It plays by the rules of the environment itself, and by what it has seen; it never looks into a place from outside. Its
+thoughts can be copied from the text: the places to search next, which the situation lists; where a thing was seen;
+what is held and what is done with it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dialogue import Branch, Writer
+
+from textcraft_gym.agents.defaults import Settings, settings_for
+from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
+from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, kind, likely
+from textcraft_gym.envs.alfworld.game import Game, State
+from textcraft_gym.envs.alfworld.rules import apply
+from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
+
+COMPLETED, FAILED = "Task completed!", "task failed!"
+PLACES_A_SEARCH = 6
+"""Maximum number of places that one thought or one step of a plan names: one attempt has turns to search them all."""
+STEP, WHOLE = settings_for("adapt", PROFILE.name), settings_for("react", PROFILE.name)
+"""The bounds that agents have for a step of a plan, and for a whole task."""
+SLIP_CHANCE = 0.3
+"""Chance of a mistake at an action, while the dialogue has mistakes left to make."""
+DONE = {"clean": "clean", "heat": "hot", "cool": "cool"}
+"""How a thing is after a treatment."""
+
+
+class Slip(NamedTuple):
+    """A mistake, which changes nothing, and the thought with which the player goes on."""
+
+    command: str
+    insight: str
+
+
+class Housekeeper:
+    """One dialogue of the teacher.
+
+    Args:
+        game: The household.
+        state: Its state at the beginning.
+        situation: The first observation without the task.
+        prompt: The prompt from the end of the situation on.
+        last: The last action and its answer, if the prompt tells them.
+        first: Places to search first.
+        slips: The number of mistakes to make.
+        rng: Chooses the mistakes.
+
+    Attributes:
+        failed: Whether a line that is to be learnt did nothing; such a dialogue is not used.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        state: State,
+        situation: str,
+        prompt: str,
+        *,
+        last: tuple[str, str] | None = None,
+        first: Sequence[str] = (),
+        slips: int = 0,
+        rng: random.Random,
+    ) -> None:
+        self.game, self.state = game, state
+        self.household = Household(situation)
+        self.household.inventory_known = True
+        if last:
+            self.household.read(*last)
+        self.last, self.first = last, first
+        self.writer = Writer(prompt)
+        self.slips, self.rng = slips, rng
+        self.failed = False
+        self.listed: list[str] = []
+        self.seeking = ""
+        self.said: set[str] = set()
+
+    # -- What is said and done ----------------------------------------------------------------------------------------
+
+    def play(self, command: str, *, learnt: bool = True) -> str:
+        """Play a command and return its answer."""
+        self.state, answer, _, _ = apply(self.game, self.state, command)
+        self.last = command, answer
+        self.failed = self.failed or (learnt and answer == NOTHING_HAPPENS)
+        self.household.read(command, answer)
+        self.writer.turn(command, answer, learnt=learnt)
+        return answer
+
+    def think(self, thought: str) -> None:
+        """Write a thought, once."""
+        if thought and thought not in self.said:
+            self.said.add(thought)
+            self.writer.turn(f"think: {thought}", "OK.")
+
+    def end(self, line: str) -> None:
+        """Write the last line, unless the environment has ended the episode."""
+        if not self.state.won:
+            self.writer.turn(line, None)
+
+    def branch(self, branch_kind: str, bounds: Settings = STEP) -> Branch | None:
+        """Return the dialogue; None if it is not fit to be learnt, or an agent would not come to its end."""
+        fits = not self.failed and self.writer.fits(bounds.turns, bounds.patience, PROFILE.no_op)
+        return self.writer.branch(branch_kind) if fits else None
+
+    # -- Tasks --------------------------------------------------------------------------------------------------------
+
+    def sub_task(self, task: HouseholdTask) -> bool:
+        """Do a step of a plan and say how it ends; return whether it is done."""
+        if not self.last:  # an attempt that failed before may have left something in the hand
+            self.play("inventory")
+        self.free_hand(task)
+        if self.work(task):
+            self.end(f"think: {self.outcome(task)} {COMPLETED}")
+            return True
+        where = "there" if task.places else "anywhere"
+        self.end(f"think: I saw no {self.sought(task)} {where}. {FAILED}")
+        return False
+
+    def work(self, task: HouseholdTask) -> bool:
+        """Do a task; return whether it is done."""
+        while not self.state.won and not self.household.done(task):
+            step = self.household.next(task, self.order)
+            if step is None or self.failed:
+                return False
+            self.think(self.thought(task, step))
+            self.slip(task, step)
+            self.play(step.command)
+        return True
+
+    def free_hand(self, task: HouseholdTask) -> None:
+        """Put down what the task does not need, where it fits and nothing must be opened."""
+        held = self.household.held
+        if not held or kind(held) == task.thing:
+            return
+        game = self.game
+        otype = game.object_type[game.objects.index(held)]
+        index = {name: at for at, name in enumerate(game.receptacles)}
+        places = [self.household.at] * bool(self.household.at) + self.order(task.thing)
+        free = [
+            place
+            for place in places
+            if (game.receptacle_type[index[place]], otype) in game.fits and index[place] not in game.openable
+        ]
+        if not free:
+            self.failed = True
+            return
+        self.think(f"I hold {held}, not {a(task.thing)}. I put it down on {free[0]}.")
+        if self.household.at != free[0]:
+            self.play(f"go to {free[0]}")
+        self.play(self.put(held, free[0]))
+
+    def put(self, thing: str, place: str) -> str:
+        """Return the command that puts a thing down."""
+        return self.game.wording.put.format(o=thing, r=place)
+
+    def order(self, thing: str) -> list[str]:
+        """Return the places to search for a thing, the likeliest first."""
+        return sorted(likely(thing, self.household.places), key=lambda place: place not in self.first)
+
+    # -- Thoughts -----------------------------------------------------------------------------------------------------
+
+    def thought(self, task: HouseholdTask, step: Next) -> str:
+        """Return the thought before a step."""
+        held = self.household.held
+        place = place_of(step.command)
+        if step.sought:
+            known = place in self.listed and step.sought == self.seeking
+            return "" if known else self.search(task, step.sought)
+        if step.command.startswith("examine"):
+            return f"I am at {place} already."
+        self.seeking = ""
+        if not held:
+            thing = self.seen(task.thing, place)
+            return f"I saw {thing} at {place}." if step.command.startswith("go to") else ""
+        if task.treatment and self.household.treated.get(held) != task.treatment:
+            return f"I hold {held}. I {task.treatment} it with {place}."
+        if task.target:
+            state = f"{held} is {DONE[task.treatment]}" if task.treatment else f"I hold {held}"
+            return f"{state}. I put it in {place}."
+        if step.command.startswith("use"):
+            return ""
+        return f"I hold {held}. I saw {self.seen(task.lamp, place)} at {place}."
+
+    def seen(self, thing: str, place: str) -> str:
+        """Return the first thing of a kind that was seen in a place."""
+        return next((one for one in self.household.contents.get(place, ()) if kind(one) == thing), thing)
+
+    def search(self, task: HouseholdTask, sought: str) -> str:
+        """Return the thought that lists the next places to search."""
+        held, again = self.household.held, sought == self.seeking
+        wanted = task.places
+        left = [
+            place
+            for place in self.order(sought)
+            if place not in self.household.contents and (not wanted or place in wanted or kind(place) in wanted)
+        ]
+        self.listed, self.seeking = left[:PLACES_A_SEARCH], sought
+        listed = ", ".join(self.listed)
+        if again:
+            return f"No {sought} yet. Next: {listed}."
+        one_is_done = task.amount > 1 and bool(self.household.brought)
+        article = "another" if one_is_done else a(sought).split()[0]
+        return f"{f'I hold {held}. ' if held else ''}I look for {article} {sought}: {listed}."
+
+    def sought(self, task: HouseholdTask) -> str:
+        """Return the kind of thing that a task could not find."""
+        return task.lamp if task.lamp and self.household.held else task.thing
+
+    def outcome(self, task: HouseholdTask) -> str:
+        """Return the sentence that says what was done."""
+        held = self.household.held
+        if task.target:
+            thing, place = next(reversed(self.household.brought.items()), ("", ""))
+            self.failed = self.failed or not thing  # another one was there already
+            return f"{thing} is in {place}."
+        if task.lamp:
+            return f"I see {held} under the {task.lamp}."
+        return f"{held} is {DONE[task.treatment]}." if task.treatment else f"I hold {held}."
+
+    # -- Mistakes -----------------------------------------------------------------------------------------------------
+
+    def slip(self, task: HouseholdTask, step: Next) -> None:
+        """Make a mistake before a step, once or twice, and understand it."""
+        if self.slips and self.rng.random() < SLIP_CHANCE and (slip := self.mistake(task, step)):
+            after, answer, _, _ = apply(self.game, self.state, slip.command)
+            if answer == NOTHING_HAPPENS and after == self.state:
+                self.slips -= 1
+                for _ in range(self.rng.choice((1, 1, 2))):
+                    self.writer.turn(slip.command, answer, learnt=False)
+                self.writer.turn(f"think: {slip.insight}", "OK.")
+
+    def mistake(self, task: HouseholdTask, step: Next) -> Slip | None:
+        """Return a mistake that players make in place of a step."""
+        held, command = self.household.held, step.command
+        place = place_of(command)
+        verb = command.split()[0]
+        use = self.put(held, place) if task.target else f"{task.treatment} {held} with {place}"
+        if verb == "open" and self.rng.random() < 0.3:
+            return Slip(f"go to {place}", f"I am at {place} already.")
+        if verb == "open":
+            early = use if held and task.target else f"take {step.sought or task.thing} 1 from {place}"
+            return Slip(early, f"{place} is closed, so I open it.")
+        if verb == "go" and held and not step.sought and (task.target or task.treatment):
+            return Slip(use, f"I am not at {place} yet.")
+        if verb == "go":
+            beyond = f"{kind(place)} {self.rng.randrange(31, 40)}"
+            return Slip(f"go to {beyond}", f"There is no {beyond}.")
+        if verb == "take":
+            thing = command.removeprefix("take ").partition(" from ")[0]
+            other = f"{kind(thing)} {self.rng.randrange(4, 9)}"
+            return Slip(command.replace(thing, other), f"It is {thing}, not {other}.")
+        if verb == "move":
+            return Slip(f"put {held} in/on {place}", f"The command is {command}.")
+        if verb in DONE:
+            return Slip(f"{command} again", f"The command is {command}.")
+        return None
+
+
+def place_of(command: str) -> str:
+    """Return the place that a command names last."""
+    return " ".join(command.split()[-2:])
+
+
+def a(noun: str) -> str:
+    """Return a noun with its article."""
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def groups(thing: str, places: Sequence[str], size: int = PLACES_A_SEARCH) -> list[str]:
+    """Return the places to search for a thing, the likeliest first, in groups as a step of a plan names them.
+
+    A kind of place stands for all of its places; one that has too many of them is divided.
+    """
+    kinds: dict[str, list[str]] = {}
+    for place in likely(thing, places):
+        kinds.setdefault(kind(place), []).append(place)
+    made: list[list[str]] = []
+    filled = size
+    for name, members in kinds.items():
+        if len(members) > size:
+            made += [members[at : at + size] for at in range(0, len(members), size)]
+            filled = len(made[-1])
+        elif filled + len(members) > size:
+            made.append([name])
+            filled = len(members)
+        else:
+            made[-1].append(name)
+            filled += len(members)
+    return [", ".join(group) for group in made]

@@ -1,0 +1,358 @@
+"""Training examples of the tech tree, in the short prompts that the agents send.
+
+The worlds are drawn for training alone. The tech tree has one book of recipes, which a player must know by heart; so
+plans, one level down, are of any item, and a third of the goals that nothing else is made from is held out: no whole
+goal, sub-task, full plan or reflection is about them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from dialogue import Branch, Example, after_situation, completion
+from toolmaker import (
+    COMPLETED,
+    FAILED,
+    MISTAKES,
+    WHOLE,
+    CannotBeHad,
+    Toolmaker,
+    plain,
+    told,
+)
+
+from textcraft_gym.agents.adapt.step_plan import write_plan
+from textcraft_gym.agents.defaults import Settings
+from textcraft_gym.agents.games.crafting import read_recipe
+from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
+from textcraft_gym.agents.games.minetechtree.knowledge import WOODS, read_around, source, ways
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.expert import expert_plan
+from textcraft_gym.envs.minetechtree.generator import generate
+from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
+from textcraft_gym.envs.minetechtree.tasks import Task, all_tasks
+
+LONGEST = 2000
+"""Maximum number of characters of an example: about 700 tokens."""
+SHORTEST = 150
+"""The number of characters that a dialogue needs at least."""
+MAX_AMOUNT = 8
+"""The most of an item that a sub-task asks for."""
+_PROMPTS = Prompts("short")
+_REACT, _PLAN, _FULL, _REFLECT = (
+    _PROMPTS.of(agent, PROFILE.name) for agent in ("react", "adapt", "plan_and_execute", "reflexion")
+)
+
+
+def examples(seed: int) -> Iterator[Example]:
+    """Yield examples without end; the same seed gives the same ones."""
+    rng = random.Random(f"minetechtree/{seed}")
+    tasks = [task for name, task in all_tasks("vanilla").items() if name not in held_out()]
+    while True:
+        task = rng.choice(tasks)
+        world = generate(f"training/{task.id}", rng.randrange(1 << 30))
+        example = Situation(task, Game(world, task.aims, task.ticks)).example(rng)
+        if example.branches:
+            yield example
+
+
+@lru_cache(maxsize=1)
+def held_out() -> frozenset[str]:
+    """Return the goals that are held out: a third, by hash, of those that nothing else is made from."""
+    parts = {part for recipe in ways().values() for part in recipe.things[1:]}
+    last = [task for task in all_tasks("vanilla") if task.replace("_", " ") not in parts]
+    return frozenset(task for task in last if int(hashlib.sha256(task.encode()).hexdigest(), 16) % 3 == 0)
+
+
+class Situation:
+    """A world and its goal.
+
+    Args:
+        task: The goal.
+        game: The world.
+    """
+
+    def __init__(self, task: Task, game: Game) -> None:
+        self.task, self.game = task, game
+        self.text, self.sentence = PROFILE.read(text.reset(game, FIRST))
+        self.item = task.id.replace("_", " ")
+        self.trees = [name.removesuffix(" trees") for name in read_around(self.text) if name.endswith(" trees")]
+        self.forbidden = {name.replace("_", " ") for name in held_out()}
+
+    def example(self, rng: random.Random) -> Example:
+        """Return dialogues about the situation, of kinds that are drawn until there is no more room."""
+        kinds: dict[Callable[[random.Random], Iterable[Branch | None]], float] = {
+            self.goal: 6,
+            self.steps: 3,
+            self.sub_tasks: 2,
+            self.plans: 3,
+            self.full_plan: 1,
+            self.impossible: 0.5,
+            self.another_trial: 1,
+        }
+        room = LONGEST - len(self.text)
+        branches: dict[Branch, None] = {}
+        while kinds and room > SHORTEST:
+            (drawn,) = rng.choices([*kinds], [*kinds.values()])
+            del kinds[drawn]
+            for branch in drawn(rng):
+                if branch and len(branch.text) <= room and branch not in branches:
+                    room -= len(branch.text)
+                    branches[branch] = None
+        return Example(self.text, tuple(branches))
+
+    # -- The executor -------------------------------------------------------------------------------------------------
+
+    def goal(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield an episode, which ends when the goal is reached."""
+        yield self.whole(self.maker(self.sentence, FIRST, rng), "goal")
+
+    def whole(self, maker: Toolmaker, kind: str, bounds: Settings = WHOLE) -> Branch | None:
+        """Reach the whole goal."""
+        try:
+            self.reach(maker)
+        except CannotBeHad:
+            return None
+        return maker.branch(kind, bounds) if is_won(self.game, maker.state) else None
+
+    def reach(self, maker: Toolmaker) -> None:
+        """Have what the goal asks for, and wear it if that counts."""
+        maker.have(self.item, 1)
+        if self.game.aims[0].worn and not maker.failed:
+            maker.think(f"{self.item} counts once I wear it.")
+            maker.play(f"equip {self.item}")
+
+    def steps(self, rng: random.Random) -> list[Branch | None]:
+        """Return the attempts at some steps of plans of the goal."""
+        lines = self.full_steps() if rng.random() < 0.4 else self.step_texts(self.item, 1, worn=self.game.aims[0].worn)
+        made = self.attempts(lines, rng)
+        return rng.sample(made, min(len(made), 3))
+
+    def attempts(self, lines: Sequence[str], rng: random.Random) -> list[Branch | None]:
+        """Return the attempts at the steps of a plan, each with what the one before left."""
+        made: list[Branch | None] = []
+        state = FIRST
+        for line in lines:
+            maker = self.maker(line, state, rng, told(state) if made else "")
+            branch = self.attempt(maker, line)
+            made.append(branch)
+            if branch is None:
+                break
+            state = maker.state
+        return made
+
+    def sub_tasks(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield attempts at other items, with some things held."""
+        for _ in range(rng.choice((1, 2, 3))):
+            state, inventory = self.some_inventory(rng)
+            item = rng.choice(self.needed())
+            amount = rng.choice((1, 1, 2, 3, 4, rng.randrange(1, MAX_AMOUNT + 1)))
+            amount = 1 if item.endswith(("axe", "furnace", "table")) else amount
+            line = f"{_verb(item)} {amount} {item}"
+            yield self.attempt(self.maker(line, state, rng, inventory), line)
+
+    def attempt(self, maker: Toolmaker, line: str) -> Branch | None:
+        """Do a step of a plan and say that it is done."""
+        verb, _, rest = line.partition(" ")
+        recipe = read_recipe(line)
+        try:
+            if verb == "equip":
+                maker.have(rest, 1)
+                maker.play(line)
+                name = f"I wear {rest}."
+            elif recipe is None:
+                return None
+            else:
+                (item, amount), held = recipe.makes, maker.held.get(recipe.makes.item, 0)
+                name = f"I hold {amount} {item}."
+                if held >= amount and not recipe.parts:
+                    pass
+                elif recipe.parts:
+                    station = ways()[item].tool
+                    maker.make(recipe._replace(tool=station), amount)
+                elif recipe.tool:
+                    maker.have(recipe.tool, 1)
+                    maker.play(line)
+                else:
+                    maker.have(item, amount)
+        except CannotBeHad:
+            return None
+        maker.end(f"think: {name} {COMPLETED}")
+        return maker.branch("sub-task")
+
+    def impossible(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield an attempt at a thing that comes from trees that do not grow here."""
+        absent = [wood for wood in WOODS if wood not in self.trees]
+        if absent:
+            wood, amount = rng.choice(absent), rng.randrange(1, MAX_AMOUNT + 1)
+            state, inventory = self.some_inventory(rng)
+            if rng.random() < 0.5:
+                line = f"mine {amount} {wood} log"
+            else:
+                line = f"craft {amount} {wood} {rng.choice(('planks', 'slab', 'door', 'boat', 'fence'))}"
+            maker = self.maker(line, state, rng, inventory, mistakes=False)
+            maker.end(f"think: There are no {wood} trees here. {FAILED}")
+            yield maker.branch("impossible")
+
+    # -- The planners -------------------------------------------------------------------------------------------------
+
+    def plans(self, rng: random.Random) -> list[Branch]:
+        """Return plans, one level down, of the goal and of something that it takes, or of any item."""
+        made = [self.plan(self.sentence, self.item, 1, worn=self.game.aims[0].worn)]
+        for item in [*rng.sample(self.needed(), min(2, len(self.needed()))), rng.choice([*ways()])]:
+            if (source(item) and not ways()[item].tool) or item in ("log", "planks"):
+                continue
+            amount = rng.choice((1, 1, 2, 3, rng.randrange(1, MAX_AMOUNT + 1)))
+            made.append(self.plan(f"{_verb(item)} {amount} {item}", item, amount))
+        return rng.sample(made, min(len(made), 3))
+
+    def plan(self, sentence: str, item: str, amount: int, *, worn: bool = False) -> Branch:
+        """Return a plan of an item, one level down."""
+        maker = self.maker("", FIRST, random.Random(0))
+        steps = self.step_texts(item, amount, worn=worn)
+        comment = f"{amount} {item}: mine with {ways()[item].tool}."
+        if not source(item):
+            comment = maker.intention(maker.recipe(item, amount), amount)
+        prompt = after_situation(_PLAN, self.text, task=sentence, information="")
+        return completion("plan", prompt, f"# {comment}\n{_plan(steps)}")
+
+    def step_texts(self, item: str, amount: int, *, worn: bool = False) -> list[str]:
+        """Return the steps towards an item, one level down: the station, the parts, and the item itself."""
+        way = ways()[item]
+        if source(item):
+            last = f"{way.verb} {amount} {item}"
+            steps = [f"craft 1 {way.tool}", f"{last} with {way.tool}"] if way.tool else [last]
+        else:
+            maker = Toolmaker(self.game, FIRST, self.wood_for(item), "", rng=random.Random(0))
+            recipe = maker.recipe(item, amount)
+            parts = maker.lacking(recipe)
+            # What another part is made from comes last.
+            steps = [f"craft 1 {way.tool}"] if way.tool else []
+            steps += [f"{_verb(part.item)} {part.amount} {part.item}" for part in parts]
+            steps.append(plain(recipe))
+        return [*steps, f"equip {item}"] if worn else steps
+
+    def full_steps(self) -> list[str]:
+        """Return the steps of a plan in full, with the nearest wood where any will do."""
+        wood = self.wood_for(self.item)
+        places = [
+            place
+            for place in self.game.world.places
+            if not place.source.name.endswith(" trees") or place.source.name == f"{wood} trees"
+        ]
+        return expert_plan(self.game._replace(world=self.game.world._replace(places=tuple(places))), FIRST)
+
+    def full_plan(self, rng: random.Random) -> Iterator[Branch]:
+        """Yield a plan in full: what is used several times is added up first."""
+        steps = self.full_steps()
+        if steps:
+            prompt = after_situation(_FULL, self.text, task=self.sentence, information="")
+            yield completion("full plan", prompt, "\n".join([*_sums(steps), _plan(steps)]))
+
+    # -- Several trials -----------------------------------------------------------------------------------------------
+
+    def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield what is learnt from a trial that failed."""
+        maker = self.maker(self.sentence, FIRST, rng, mistakes=False)
+        steps = self.full_steps()
+        if not steps:
+            return
+        try:
+            if self.game.aims[0].worn and rng.random() < 0.7:
+                maker.have(self.item, 1)
+                maker.end(COMPLETED)
+                lesson = f"I held {self.item}, but I did not equip it."
+            else:
+                last = [step for step in steps if not step.startswith(("equip", "hunt"))][-1]
+                if not all(maker.mistake(last) for _ in range(rng.randrange(1, 4))):
+                    return
+                maker.end(f"think: I see no way. {FAILED}")
+                lesson = f"I tried to {' '.join(last.split(' using ')[0].split(' with ')[0].split())} too early."
+        except CannotBeHad:
+            return
+        prompt = after_situation(_REFLECT, self.text, task=self.sentence, information="", transcript=_transcript(maker))
+        yield completion("reflection", prompt, f" {lesson} New plan:\n{_plan(steps)}")
+
+    # -- What they have in common -------------------------------------------------------------------------------------
+
+    def maker(
+        self, task: str, state: State, rng: random.Random, information: str = "", *, mistakes: bool = True
+    ) -> Toolmaker:
+        """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
+        chosen = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.3 else []
+        prompt = after_situation(_REACT, self.text, task=task, information=information)
+        wood = self.wood_for(task, state)
+        return Toolmaker(self.game, state, wood, prompt, mistakes=chosen, rng=rng)
+
+    def wood_for(self, task: str, state: State = FIRST) -> str:
+        """Return the wood that a task names, else the one of which most is held, else the nearest."""
+        named = [wood for wood in sorted(WOODS, key=len, reverse=True) if f"{wood} " in f"{task} "]
+        amounts = dict.fromkeys(self.trees, 0)
+        for item, count in state.inventory.items():
+            for wood in amounts:
+                amounts[wood] += 4 * count * (item == f"minecraft:{wood.replace(' ', '_')}_log")
+                amounts[wood] += count * (item == f"minecraft:{wood.replace(' ', '_')}_planks")
+        return named[0] if named else max(self.trees, key=lambda wood: amounts[wood])
+
+    def needed(self) -> list[str]:
+        """Return the items that the goal takes, at any level, that may be sub-tasks."""
+        found: dict[str, None] = {}
+        waiting = [self.item]
+        while waiting:
+            item = waiting.pop()
+            wood = self.wood_for(self.item)
+            for part in ways()[item].things[1:]:
+                name = f"{wood} {part}" if part in ("log", "planks") else part
+                if name not in found and name not in self.forbidden:
+                    found[name] = None
+                    waiting.append(name)
+        return [*found] or [self.item]
+
+    def some_inventory(self, rng: random.Random) -> tuple[State, str]:
+        """Return a state in which some things are held, and what is told of it."""
+        state = FIRST
+        if rng.random() < 0.7:
+            items = rng.sample(self.needed(), min(len(self.needed()), rng.randrange(1, 5)))
+            inventory = {
+                f"minecraft:{item.replace(' ', '_')}": 1
+                if ways()[item].tool and not source(item)
+                else rng.randrange(1, 9)
+                for item in items
+                if item != self.item
+            }
+            state = FIRST._replace(inventory=inventory)
+        return state, told(state) if state.inventory else ""
+
+
+def _verb(item: str) -> str:
+    return ways()[item].verb
+
+
+def _plan(steps: Sequence[str]) -> str:
+    """Return a plan as text; its steps are taken in their order, which need not be said."""
+    return write_plan([[step] for step in steps]).rpartition("\n")[0]
+
+
+def _sums(steps: Sequence[str]) -> Iterator[str]:
+    """Yield comments on a plan: the amounts of each part that several steps use."""
+    uses: dict[str, list[int]] = {}
+    for step in reversed(steps):
+        recipe = read_recipe(step)
+        for part in recipe.parts if recipe else ():
+            uses.setdefault(part.item, []).append(part.amount)
+    for item, amounts in uses.items():
+        if len(amounts) > 1:
+            yield f"# {item}: {' + '.join(map(str, amounts))} = {sum(amounts)}."
+
+
+def _transcript(maker: Toolmaker) -> str:
+    """Return the turns of a dialogue as an agent keeps them."""
+    lines, answers = maker.writer.spans[1::2], maker.writer.spans[2::2]
+    turns = [f"> {line.text.strip()}" for line in lines]
+    for at, answer in enumerate(answers):
+        turns[at] += f"\n{answer.text.removesuffix(chr(10) + '>')}"
+    return "\n".join(turns)

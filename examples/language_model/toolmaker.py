@@ -1,0 +1,233 @@
+"""The teacher in the tech tree: a player who knows the recipes, and names each before the things it takes are had.
+
+It plays by the rules of the environment itself. For each item to make it writes one thought, which is all that a
+small model needs to go on:
+
+    think: 9 oak planks: craft 12 oak planks using 3 oak log. I hold 1 oak log.
+
+the amount needed, the command for as many, and what of its parts is held already.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from dialogue import Branch, Writer
+
+from textcraft_gym.agents.defaults import Settings, settings_for
+from textcraft_gym.agents.games.crafting import Recipe, Want, listed
+from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
+from textcraft_gym.agents.games.minetechtree.knowledge import burnt, scaled, source, ways
+from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.rules import apply
+from textcraft_gym.envs.minetechtree.state import Game, State, is_won
+
+COMPLETED, FAILED = "Task completed!", "task failed!"
+MISTAKES = ("too early", "count", "tool", "station")
+STEP, WHOLE = settings_for("adapt", PROFILE.name), settings_for("react", PROFILE.name)
+"""The bounds that agents have for a step of a plan, and for a whole goal."""
+TOOLS = ("wooden pickaxe", "stone pickaxe", "iron pickaxe")
+"""Each mines what those before it mine."""
+REFUSED = "Could not"
+DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
+"""Prefixes of the answers to actions that did something."""
+
+
+class CannotBeHad(Exception):
+    """The world does not hold what an item comes from."""
+
+
+class Toolmaker:
+    """One dialogue of the teacher.
+
+    Args:
+        game: The world.
+        state: The state at the beginning.
+        wood: The wood to use where any will do.
+        prompt: The prompt from the end of the situation on.
+        mistakes: The kinds of mistakes to make, each at the first occasion.
+        rng: Chooses wrong amounts.
+
+    Attributes:
+        failed: Whether a line that is to be learnt did nothing; such a dialogue is not used.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        state: State,
+        wood: str,
+        prompt: str,
+        *,
+        mistakes: Sequence[str] = (),
+        rng: random.Random,
+    ) -> None:
+        self.game, self.state, self.wood = game, state, wood
+        self.writer = Writer(prompt)
+        self.mistakes, self.rng = list(mistakes), rng
+        self.failed = False
+
+    # -- What is said and done ----------------------------------------------------------------------------------------
+
+    def play(self, action: str) -> None:
+        """Play an action."""
+        self.state, answer, _, _ = apply(self.game, self.state, action)
+        self.failed = self.failed or not answer.startswith(DONE)
+        self.writer.turn(action, answer)
+
+    def mistake(self, action: str) -> bool:
+        """Play an action that must not be learnt, unless it would work; return whether it was played."""
+        _, answer, _, why = apply(self.game, self.state, action)
+        if why:  # the environment's answer gives the reason
+            self.writer.turn(action, f"{answer}: {why}", learnt=False)
+        return bool(why)
+
+    def think(self, thought: str) -> None:
+        """Write a thought."""
+        self.writer.turn(f"think: {thought}", "OK.")
+
+    def end(self, line: str) -> None:
+        """Write the last line, unless the environment has ended the episode."""
+        if not is_won(self.game, self.state):
+            self.writer.turn(line, None)
+
+    def errs(self, kind: str) -> bool:
+        """Return whether to make a mistake now, which then is made once."""
+        if kind in self.mistakes:
+            self.mistakes.remove(kind)
+            return True
+        return False
+
+    def branch(self, kind: str, bounds: Settings = STEP) -> Branch | None:
+        """Return the dialogue; None if it is not fit to be learnt, or an agent would not come to its end."""
+        is_over = not is_won(self.game, self.state) and self.state.ticks >= self.game.limit
+        fits = not self.failed and not is_over and self.writer.fits(bounds.turns, bounds.patience, PROFILE.no_op)
+        return self.writer.branch(kind) if fits else None
+
+    # -- What is known ------------------------------------------------------------------------------------------------
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """What is held, by name."""
+        return {_name(item): count for item, count in self.state.inventory.items()}
+
+    def of_wood(self, item: str) -> str:
+        """Return an item with its wood, where it is of any wood."""
+        return f"{self.wood} {item}" if item in ("planks", "log") else item
+
+    def recipe(self, item: str, count: int) -> Recipe:
+        """Return the recipe that makes a number of an item at once, with its fuel."""
+        fuel = "coal" if self.held.get("coal", 0) >= burnt("coal", count) else "planks"
+        whole = scaled(ways()[item], count, fuel)
+        return whole._replace(parts=tuple(Want(self.of_wood(part.item), part.amount) for part in whole.parts))
+
+    def has_tool(self, tool: str) -> bool:
+        """Return whether a tool is held, or a better one of its kind."""
+        better = TOOLS[TOOLS.index(tool) :] if tool in TOOLS else (tool,)
+        return not tool or any(one in self.held for one in better)
+
+    # -- What is done -------------------------------------------------------------------------------------------------
+
+    def have(self, item: str, count: int) -> None:
+        """Get or make what is missing of an item.
+
+        Raises:
+            CannotBeHad: If the world does not hold what it comes from.
+        """
+        held = self.held.get(item, 0)
+        if held >= count or self.failed:
+            return
+        if source(item):
+            self.gather(item, count - held, held)
+        else:
+            self.make(self.recipe(item, count - held), count, held)
+
+    def gather(self, item: str, missing: int, held: int = 0) -> None:
+        """Mine or hunt a number of an item, with the tool that it takes."""
+        way = ways()[item]
+        if source(item) not in {place.source.name for place in self.game.world.places}:
+            raise CannotBeHad(item)
+        action = f"{way.verb} {missing} {item}"
+        if not self.has_tool(way.tool):
+            if self.errs("tool"):
+                self.mistake(action)
+            have = f" I hold {held}, so {missing} more." if held else ""
+            self.think(f"{missing + held} {item}:{have} mine with {way.tool}.")
+            self.have(way.tool, 1)
+        self.play(action)
+
+    def make(self, recipe: Recipe, count: int, held: int = 0) -> None:
+        """Apply a recipe, having what it takes."""
+        self.think(self.intention(recipe, count, held))
+        if self.errs("too early"):
+            self.mistake(plain(recipe))
+        station = recipe.tool
+        forgets = bool(station) and station not in self.held and self.errs("station")
+        if station and not forgets:
+            self.have(station, 1)
+        self.have_parts(recipe)
+        if forgets:
+            if self.mistake(plain(recipe)):
+                self.think(f"It takes {a(station)}.")
+            self.have(station, 1)
+            self.have_parts(recipe)
+        if self.errs("count"):
+            self.miscount(recipe)
+        self.play(plain(recipe))
+
+    def have_parts(self, recipe: Recipe) -> None:
+        """Have all that a recipe uses up; to make one part may use up another, which then is made again."""
+        while (lacking := self.lacking(recipe)) and not self.failed:
+            self.have(lacking[0].item, lacking[0].amount)
+
+    def miscount(self, recipe: Recipe) -> None:
+        """Apply a recipe with a wrong amount."""
+        at = self.rng.randrange(len(recipe.parts))
+        part = recipe.parts[at]
+        wrong = part._replace(amount=max(1, part.amount + self.rng.choice((-1, 1))))
+        parts = (*recipe.parts[:at], wrong, *recipe.parts[at + 1 :])
+        if wrong != part and self.mistake(plain(recipe._replace(parts=parts))):
+            self.think(f"It takes {listed(recipe.parts)}.")
+
+    def lacking(self, recipe: Recipe) -> list[Want]:
+        """Return the parts of which not enough is held, the deepest first, since making them uses up others."""
+        total: dict[str, int] = {}
+        for part in recipe.parts:  # planks may be both material and fuel
+            total[part.item] = total.get(part.item, 0) + part.amount
+        lacking = [Want(item, amount) for item, amount in total.items() if self.held.get(item, 0) < amount]
+        return sorted(lacking, key=lambda want: -depth(want.item))
+
+    def intention(self, recipe: Recipe, count: int, held: int = 0) -> str:
+        """Return the thought before a recipe is applied."""
+        have = f" I hold {held}, so {count - held} more:" if held else ""
+        station = f" It takes {a(recipe.tool)}." if recipe.tool and recipe.tool not in self.held else ""
+        parts = [f"{self.held[part.item]} {part.item}" for part in recipe.parts if part.item in self.held]
+        hold = f" I hold {', '.join(parts)}." if parts else ""
+        return f"{count} {recipe.makes.item}:{have} {plain(recipe)}.{station}{hold}"
+
+
+def plain(recipe: Recipe) -> str:
+    """Return the action that applies a recipe, which does not name the station."""
+    return str(recipe._replace(tool=""))
+
+
+def a(noun: str) -> str:
+    """Return a noun with its article."""
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+@cache
+def depth(item: str) -> int:
+    """Return the number of levels of things that an item takes, tools and stations among them."""
+    return 1 + max(map(depth, ways()[item].things[1:]), default=0)
+
+
+def told(state: State) -> str:
+    """Return what an agent tells of the inventory after a step that succeeded."""
+    return text.inventory(state)
+
+
+def _name(item: str) -> str:
+    return item.removeprefix("minecraft:").replace("_", " ")

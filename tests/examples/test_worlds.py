@@ -1,0 +1,46 @@
+"""Several worlds are mixed by shares, the same way for the same seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+import tests.examples.dialogues  # noqa: F401  # finds the modules of the examples
+
+import textcraft  # isort: skip
+import worlds  # isort: skip
+
+
+def world_of(situation: str) -> str:
+    marks = {"Crafting commands:": "textcraft", "You are in the middle of": "alfworld", "WebShop": "webshop"}
+    return next((world for mark, world in marks.items() if mark in situation), "minetechtree")
+
+
+def test_worlds__have_their_shares():
+    every = list(worlds.MODULES)
+    shares = ",".join(f"{world}={weight}" for weight, world in enumerate(every, 1))
+    counts = Counter(world_of(example.situation) for example in islice(worlds.examples(shares, 0), 300))
+    total = sum(range(1, len(every) + 1))
+    assert counts.keys() == set(every)
+    for weight, world in enumerate(every, 1):
+        assert counts[world] / 300 == pytest.approx(weight / total, abs=0.08)
+
+
+def test_worlds__are_the_same_for_the_same_seed():
+    first, again, other = (list(islice(worlds.examples("alfworld=1,textcraft=2", seed), 20)) for seed in (5, 5, 6))
+    assert first == again
+    assert first != other
+
+
+def test_worlds__one_alone_has_its_own_examples():
+    assert list(islice(worlds.examples("textcraft=1", 3), 10)) == list(islice(textcraft.examples(3), 10))
+
+
+@pytest.mark.parametrize(
+    "shares", ["", "chess=1", "textcraft", "textcraft=0", "alfworld=-1", "textcraft=nan", "textcraft=1,textcraft=2"]
+)
+def test_worlds__refuses_shares_that_are_none(shares: str):
+    with pytest.raises(ValueError, match="expected"):
+        worlds.examples(shares, 0)
