@@ -119,6 +119,18 @@ def _sub_task_done(record: dict[str, Any]) -> bool:
     return read_held(record["transcript"][-1][1]).get(item, 0) >= int(amount)
 
 
+def dev_spec(adapter: Path, folder: Path, limit: int) -> RunSpec:
+    """Return a run of ReAct on goals of dev, with an adapter."""
+    return RunSpec(
+        "TextCraft-v0",
+        split=f"{write_goals(folder / 'goals.jsonl')}:dev",
+        model=f"local:adapter={adapter}",
+        prompts="short",
+        limit=limit,
+        workers=WORKERS,
+    )
+
+
 def write_goals(file: Path) -> Path:
     """Write the goals of each row in an order that is drawn, so that the first ones are a fair sample."""
     book, unknown = RecipeBook.load(), RecipeBook.load(UNKNOWN_BOOK)

@@ -10,8 +10,10 @@ The same seed gives the same data, on a CPU and on a GPU. A checkpoint is writte
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
@@ -23,6 +25,8 @@ import torch
 import worlds
 from adapter import write_adapter
 from network import Encoded, base_file, encode, load_model, load_tokenizer, loss_of, make_batch
+
+from textcraft_gym.evaluation.runner import evaluate
 
 POOL = 48
 """Examples that are sorted by length, so that those of a step are of nearly one length."""
@@ -44,7 +48,7 @@ class Plan:
 
     worlds: str = "textcraft=1"
     seed: int = 0
-    tokens: int = 1_200_000
+    tokens: int = 1_250_000
     examples: int = 2
     longest: int = 720
     rate: float = 1e-3
@@ -76,6 +80,7 @@ class Training:
         self.optimiser = torch.optim.AdamW(self.masters.values(), lr=plan.rate, weight_decay=0.0)
         self.rate: Callable[[int], float] = plan.rate_at
         self.tokens = self.steps = self.examples = 0
+        self.data_sha256 = ""
 
     def constant_rate(self, rate: float) -> None:
         """Learn at one rate from here on, with a new optimiser."""
@@ -94,6 +99,7 @@ class Training:
         self.tokens += sum(len(example.ids) for example in examples)
         self.steps += 1
         self.examples += len(examples)
+        self.data_sha256 = digest(self.data_sha256, examples)
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate(self.tokens)
         self.optimiser.step()
@@ -108,7 +114,7 @@ class Training:
             "plan": asdict(self.plan),
             "masters": self.masters,
             "optimiser": self.optimiser.state_dict(),
-            "progress": (self.tokens, self.steps, self.examples),
+            "progress": (self.tokens, self.steps, self.examples, self.data_sha256),
         }
         torch.save(state, folder / "checkpoint.part")
         (folder / "checkpoint.part").replace(folder / "checkpoint.pt")
@@ -122,7 +128,12 @@ class Training:
                 master.copy_(state["masters"][name])
                 self.weights[name].copy_(master)
         self.optimiser.load_state_dict(state["optimiser"])
-        self.tokens, self.steps, self.examples = state["progress"]
+        self.tokens, self.steps, self.examples, self.data_sha256 = state["progress"]
+
+
+def digest(before: str, examples: list[Encoded]) -> str:
+    """Return a SHA-256 of what was learnt before, as its own digest, and of a batch."""
+    return hashlib.sha256(f"{before}{[tuple(example) for example in examples]}".encode()).hexdigest()
 
 
 def batches(plan: Plan, tokenizer: Any, done: int) -> Iterator[list[Encoded]]:
@@ -151,6 +162,15 @@ def _fitted(tokenizer: Any, example: Any, plan: Plan) -> Encoded | None:
     return None
 
 
+def dev_won(adapter: Path, goals: int) -> int:
+    """Return how many goals of dev ReAct wins with an adapter: of the first ones in the order of the gates."""
+    from gates import dev_spec  # the model in the process is an extra of its own
+
+    with tempfile.TemporaryDirectory() as folder:
+        records = evaluate(dev_spec(adapter, Path(folder), goals), Path(folder) / "run")
+    return sum(bool(record["won"]) for record in records)
+
+
 def main() -> None:
     """Train, with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -159,6 +179,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the folder of the run")
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint, with its plan")
     parser.add_argument("--save-every", type=int, default=100_000, help="tokens between checkpoints")
+    parser.add_argument(
+        "--dev-goals", type=int, default=0, help="goals of dev to play at each checkpoint (extra [local])"
+    )
     parser.add_argument("--threads", type=int, default=0, help="threads on a CPU; 0 for all cores")
     options = vars(parser.parse_args())
     out: Path = options["out"]
@@ -173,29 +196,34 @@ def main() -> None:
     if options["resume"]:
         training.load(out)
     with (out / "log.jsonl").open("a", encoding="utf-8") as log:
-        _run(training, out, log, options["save_every"])
+        _run(training, out, log, options["save_every"], options["dev_goals"])
 
 
-def _run(training: Training, out: Path, log: Any, save_every: int) -> None:
+def _run(training: Training, out: Path, log: Any, save_every: int, dev_goals: int) -> None:
+    def write(row: dict[str, Any]) -> None:
+        print(json.dumps(row), file=log, flush=True)
+        print(*row.values(), flush=True)
+
     started, first, saved = time.perf_counter(), training.tokens, training.tokens
     recent: list[float] = []
+    if not training.tokens:
+        write({"plan": asdict(training.plan)})
     for batch in batches(training.plan, training.tokenizer, training.examples):
         recent.append(training.step(batch))
         finished = training.tokens >= training.plan.tokens
         if finished or training.steps % 10 == 0:
             speed = (training.tokens - first) / (time.perf_counter() - started)
-            row = {
-                "tokens": training.tokens,
-                "steps": training.steps,
-                "loss": round(sum(recent) / len(recent), 4),
-                "tokens_per_second": round(speed),
-            }
-            print(json.dumps(row), file=log, flush=True)
-            print(*row.values(), flush=True)
+            loss = round(sum(recent) / len(recent), 4)
+            row = {"tokens": training.tokens, "steps": training.steps, "loss": loss, "tokens_per_second": round(speed)}
+            write(row)
             recent.clear()
         if finished or training.tokens - saved >= save_every:
             training.save(out)
             saved = training.tokens
+            row = {"tokens": training.tokens, "data_sha256": training.data_sha256}
+            if dev_goals:
+                row |= {"dev_goals": dev_goals, "dev_won": dev_won(out / "adapter.gguf", dev_goals)}
+            write(row)
         if finished:
             return
 
