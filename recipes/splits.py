@@ -24,7 +24,7 @@ PAPER_GOALS = BUNDLED / "paper_goals.jsonl"
 
 def task_items(book: RecipeBook) -> tuple[str, ...]:
     """Return the items that are tasks, sorted: craftable ones of depth 2 or more; of depth 1 if none are deeper."""
-    least = min(MIN_TASK_DEPTH, max(book.depths.values()))
+    least = min(MIN_TASK_DEPTH, max(book.depths.values(), default=0))
     return tuple(sorted(item for item, depth in book.depths.items() if depth >= least))
 
 

@@ -168,7 +168,11 @@ def test_readme__its_commands_exist():
         assert {word for word in words if word.startswith("--")} <= options, line
 
 
-@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "recipes/data/SOURCE.md"])
+LINKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "recipes/data/SOURCE.md", "agents/models/adapters/README.md"]
+LINKED += [file.relative_to(ROOT).as_posix() for file in sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("file", LINKED)
 def test_links__lead_to_files_that_are_there(file: str):
     links = re.findall(r"\]\(([^)#]+)\)", re.sub(r"\n", " ", (ROOT / file).read_text(encoding="utf-8")))
     local = [link for link in links if "://" not in link]

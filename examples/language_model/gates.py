@@ -99,7 +99,13 @@ class Row(NamedTuple):
 
 
 def measure(name: str, records: Sequence[dict[str, Any]], *, sub_tasks: bool = False) -> Row:
-    """Return the shares of a run's records."""
+    """Return the shares of a run's records.
+
+    Raises:
+        RuntimeError: If an episode broke, which says nothing of the model. It is played again in the next run.
+    """
+    if broken := [record["error"] for record in records if record["error"]]:
+        raise RuntimeError(f"{name}: {len(broken)} episodes broke: {broken[0]}")
     won = [_sub_task_done(record) if sub_tasks else bool(record["won"]) for record in records]
     claims = [done for record, done in zip(records, won, strict=True) if record["claimed_success"]]
     actions = [(action, answer) for record in records for action, answer in record["transcript"] if action]
@@ -175,12 +181,11 @@ def main() -> None:
             workers=WORKERS,
         )
         records = evaluate(spec, options.out / name)
-        print(name, "played", flush=True)
         return [dict(record) for record in records]
 
     rows = [
         measure(
-            "single-recipe sub-tasks, Minecraft", run("sub_tasks", f"{__name__}:SubTaskAgent", "dev"), sub_tasks=True
+            "single-recipe sub-tasks, Minecraft", run("sub_tasks", SUB_TASKS, "dev"), sub_tasks=True
         ),
         measure("ReAct, dev goals", run("dev", "react", "dev")),
         measure("ReAct, unseen goals of depth 2", run("unseen", "react", "unseen")),

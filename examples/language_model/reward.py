@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 from adapter import write_adapter
-from dialogue import Branch, Example, Writer
+from dialogue import Branch, Example, Writer, after_situation
 from network import encode
 from train import Plan, Training
 
@@ -101,7 +101,7 @@ def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
 def as_example(episode: Episode) -> Example:
     """Return an episode as a dialogue to learn, turn by turn."""
     situation, task = PROFILE.read(episode.transcript[0][1])
-    writer = Writer(REACT.fill(situation="", task=task, information=""))
+    writer = Writer(after_situation(REACT, situation, task=task, information=""))
     attempt = next(part for part in episode.trace.parts if isinstance(part, Node))
     for part in attempt.parts:
         if isinstance(part, int):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import count
 
 from crafter import FAILED, MISTAKES, CannotBeHad, Crafter
-from dialogue import Branch, Example, completion
+from dialogue import Branch, Example, after_situation, completion
 
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.prompts import Prompts
@@ -35,7 +35,6 @@ _PROMPTS = Prompts("short")
 _REACT, _PLAN, _FULL, _REFLECT = (
     _PROMPTS.of(agent, PROFILE.name) for agent in ("react", "adapt", "plan_and_execute", "reflexion")
 )
-EMPTY = ""
 
 
 def examples(seed: int) -> Iterator[Example]:
@@ -58,7 +57,7 @@ class Situation:
     """
 
     def __init__(self, book: RecipeBook, goal: str, shown: list[Recipe], forbidden: frozenset[str]) -> None:
-        self.book, self.goal, self.shown = book, goal, shown
+        self.book, self.goal, self.shown, self.forbidden = book, goal, shown, forbidden
         self.tree = [item for item in book.tree(goal) if item not in forbidden]
         opening = text.prompt([text.command(book, recipe) for recipe in shown], (), "nothing")
         self.text, _ = PROFILE.read(opening)
@@ -103,7 +102,7 @@ class Situation:
 
     def whole_goal(self, rng: random.Random) -> Branch | None:
         """Return an episode from empty hands, which ends when the goal is crafted."""
-        crafter = self.crafter(rng, f"craft {self.book.names[self.goal]}", {}, EMPTY)
+        crafter = self.crafter(rng, f"craft {self.book.names[self.goal]}", {}, "")
         command = crafter.command_for(self.goal)
         try:
             crafter.craft(command, 1, self.book.names[self.goal])
@@ -117,7 +116,7 @@ class Situation:
         makes = min(recipe.makes for recipe in self.book.recipes[item])
         amount = 1 if item == self.goal else min(_amount(rng), MAX_TIMES * makes)
         held = self.inventory(rng, item, amount)
-        crafter = self.crafter(rng, "", held, EMPTY)
+        crafter = self.crafter(rng, "", held, "")
         command = crafter.command((item,))
         if command is None:
             return None
@@ -131,7 +130,7 @@ class Situation:
             listed = ", ".join(f"{needed} {self.book.names[part]}" for part, needed in using)
             task = f"craft {times * command.makes if times > 1 else amount} {name} using {listed}"
             amount = max(amount, times * command.makes) if times > 1 else amount
-        crafter = self.crafter(rng, task, held, text.inventory(self.book, held) if held else EMPTY)
+        crafter = self.crafter(rng, task, held, text.inventory(self.book, held) if held else "")
         try:
             have = crafter.held.get(item, 0)
             if have >= amount:
@@ -152,7 +151,7 @@ class Situation:
         held = self.inventory(rng, self.goal, 1)
         verb = "craft" if rng.random() < 0.1 else "get"  # a planner may take an item for a crafted one
         crafter = self.crafter(
-            rng, f"{verb} {amount} {self.book.names[item]}", held, text.inventory(self.book, held) if held else EMPTY
+            rng, f"{verb} {amount} {self.book.names[item]}", held, text.inventory(self.book, held) if held else ""
         )
         have = crafter.held.get(item, 0)
         if have >= amount:
@@ -167,9 +166,10 @@ class Situation:
         """Return an attempt that must fail: at an item that nothing gives, or one that takes such an item."""
         amount = _amount(rng)
         held = self.inventory(rng, self.goal, 1)
-        told = text.inventory(self.book, held) if held else EMPTY
+        told = text.inventory(self.book, held) if held else ""
         listed = {recipe.output for recipe in self.shown}
-        others = [item for item in self.book.recipes if item not in listed]
+        easy = [item for item, depth in self.book.depths.items() if depth <= EXECUTOR_DEPTH]
+        others = [item for item in easy if item not in listed and item not in self.forbidden]
         if not others:
             return None
         name = self.book.names[rng.choice(others)]
@@ -190,7 +190,7 @@ class Situation:
     def stuck(self, rng: random.Random, item: str) -> Branch:
         """Return an attempt that is given up: the same action failed three times."""
         name = self.book.names[item]
-        crafter = self.crafter(rng, f"craft {name}", {}, EMPTY)
+        crafter = self.crafter(rng, f"craft {name}", {}, "")
         command = crafter.command_for(item)
         crafter.think(crafter.intention(command, 1, 1, name))
         for _ in range(3):
@@ -202,7 +202,7 @@ class Situation:
 
     def plan(self, item: str, amount: int) -> Branch | None:
         """Return a plan, one level down."""
-        crafter = self.crafter(random.Random(0), "", {}, EMPTY)
+        crafter = self.crafter(random.Random(0), "", {}, "")
         command = crafter.command((item,))
         if command is None:
             return None
@@ -216,12 +216,12 @@ class Situation:
         task = f"craft {name}" if item == self.goal else f"craft {amount} {name}"
         steps.append(self.last_step(crafter, command, times))
         comment = f"# {crafter.intention(command, amount, times, name)}"
-        prompt = _PLAN.fill(situation="", task=task, information="")
+        prompt = after_situation(_PLAN, self.text, task=task, information="")
         return completion("plan", prompt, "\n".join([comment, *_numbered(steps)]))
 
     def full_plan(self, item: str, amount: int) -> Branch:
         """Return a plan in full: a comment for each item to craft, and then the steps."""
-        crafter = self.crafter(random.Random(0), "", {}, EMPTY)
+        crafter = self.crafter(random.Random(0), "", {}, "")
         comments: list[str] = []
         steps: list[str] = []
 
@@ -238,7 +238,7 @@ class Situation:
             steps.append(self.last_step(crafter, command, times))
 
         make(crafter.command_for(item), amount, self.book.names[item])
-        prompt = _FULL.fill(situation="", task=f"craft {self.book.names[item]}", information="")
+        prompt = after_situation(_FULL, self.text, task=f"craft {self.book.names[item]}", information="")
         return completion("full plan", prompt, "\n".join([*comments, *_numbered(steps)]))
 
     def last_step(self, crafter: Crafter, command: Recipe, times: int) -> str:
@@ -250,7 +250,7 @@ class Situation:
 
     def reflection(self, rng: random.Random) -> Branch | None:
         """Return a trial that failed, and what is learnt from it."""
-        crafter = self.crafter(rng, "", {}, EMPTY)
+        crafter = self.crafter(rng, "", {}, "")
         command = crafter.command_for(self.goal)
         crafted = [slot for slot in command.slots if crafter.command(slot.ingredient)]
         name = self.book.names[self.goal]
@@ -271,7 +271,7 @@ class Situation:
             line for span in crafter.writer.spans[1:] for line in [span.text.rstrip("\n>").strip()] if line
         )
         lines = [f"> {line}" if index % 2 == 0 else line for index, line in enumerate(transcript.split("\n"))]
-        prompt = _REFLECT.fill(situation="", task=f"craft {name}", information="", transcript="\n".join(lines))
+        prompt = after_situation(_REFLECT, self.text, task=f"craft {name}", information="", transcript="\n".join(lines))
         plan = self.full_plan(self.goal, 1)
         steps = "\n".join(line for line in plan.spans[1].text.splitlines() if line.startswith("Step"))
         return completion("reflection", prompt, f" {lesson} New plan:\n{steps}")
@@ -281,7 +281,7 @@ class Situation:
     def crafter(self, rng: random.Random, task: str, held: Mapping[str, int], told: str) -> Crafter:
         """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
         mistakes = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if rng.random() < 0.3 else []
-        prompt = _REACT.fill(situation="", task=task, information=told)
+        prompt = after_situation(_REACT, self.text, task=task, information=told)
         return Crafter(self.book, self.shown, held, prompt, mistakes=mistakes, rng=rng)
 
     def inventory(self, rng: random.Random, item: str, amount: int) -> dict[str, int]:

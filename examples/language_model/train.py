@@ -195,8 +195,17 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     if options["resume"]:
         training.load(out)
+        _cut(out / "log.jsonl", training.tokens)
+    if training.tokens >= plan.tokens:
+        parser.exit(message=f"{out} is finished\n")
     with (out / "log.jsonl").open("a", encoding="utf-8") as log:
         _run(training, out, log, options["save_every"], options["dev_goals"])
+
+
+def _cut(log: Path, tokens: int) -> None:
+    """Drop the rows of a log that were written after the last checkpoint, and will be written again."""
+    rows = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.is_file() else []
+    log.write_text("".join(row for row in rows if json.loads(row).get("tokens", 0) <= tokens), encoding="utf-8")
 
 
 def _run(training: Training, out: Path, log: Any, save_every: int, dev_goals: int) -> None:

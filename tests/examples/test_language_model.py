@@ -44,7 +44,7 @@ def test_encode__pieces_have_the_tokens_of_the_whole_text(tokenizer):
         for number, branch in enumerate(example.branches, 1):
             tokens = [token for token, at in zip(encoded.ids, encoded.branches, strict=True) if at in (0, number)]
             whole = tokenizer(example.situation + branch.text, add_special_tokens=False).input_ids
-            assert tokens == [*whole, tokenizer.eos_token_id] if branch.end else whole
+            assert tokens == ([*whole, tokenizer.eos_token_id] if branch.end else whole)
 
 
 def test_encode__what_is_learnt_are_the_learnt_spans(tokenizer):

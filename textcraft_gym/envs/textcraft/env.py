@@ -98,7 +98,7 @@ class TextCraftEnv(TextEnv):
         self.book = RecipeBook.load(recipes, tags=tags)
         self.tasks = split_tasks(self.book, split, made=is_made(recipes))
         if not self.tasks:
-            raise ValueError(f"split {split!r} has no task: these recipes have too few items of depth 2 or more")
+            raise ValueError(f"split {split!r} has no task: these recipes have too few items to divide")
         self.distractors = distractors
         self._world = world_of(self.book)
         self._inventory: Inventory = {}
