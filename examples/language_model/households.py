@@ -89,7 +89,7 @@ class Situation:
         task = read_task(self.sentence)
         assert task, self.sentence  # noqa: S101
         self.task: HouseholdTask = task
-        self.places = Household(self.text).places
+        self.places: list[str] = Household(self.text).places
 
     def example(self, rng: random.Random) -> Example:
         """Return dialogues about the situation, of kinds that are drawn until there is no more room."""
@@ -142,7 +142,7 @@ class Situation:
             if not branch:
                 break
             made.append(branch)
-            if not done:
+            if not done or keeper.state.won:
                 break
             state, last = keeper.state, keeper.last
         return made
@@ -178,20 +178,27 @@ class Situation:
 
     def interrupted(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an attempt at a step after one at the whole task that was broken off, of which nothing is told."""
+        state = (self.burdened(rng) if rng.random() < 0.25 else None) or self.broken_off(rng).state
+        if state.won:
+            return
+        if rng.random() < 0.7:
+            steps = self.steps(state, rng)
+        else:
+            step_text = rng.choice(self.stages())
+            keeper = self.keeper(step_text, state, rng)
+            keeper.sub_task(_task(step_text))
+            steps = [branch for branch in [keeper.branch("interrupted")] if branch]
+        if steps:
+            yield rng.choice(steps)._replace(kind="interrupted")
+
+    def broken_off(self, rng: random.Random) -> Housekeeper:
+        """Return the teacher after a few actions towards the whole task."""
         keeper = self.keeper(self.sentence, self.game.first, rng, slips=0)
         for _ in range(rng.randrange(1, 8)):
             step = keeper.household.next(self.task, keeper.order)
             if step and not keeper.state.won:
                 keeper.play(step.command)
-        state = keeper.state
-        if rng.random() < 0.25:
-            state = self.burdened(rng) or state
-        if state.won:
-            return
-        task = rng.choice([self.stages()[0], self.stages()[0], *self.stages()])
-        keeper = self.keeper(task, state, rng)
-        keeper.sub_task(_task(task))
-        yield keeper.branch("interrupted")
+        return keeper
 
     def burdened(self, rng: random.Random) -> State | None:
         """Return a state in which the player holds something that the task does not need."""
@@ -288,49 +295,54 @@ class Situation:
         yield from rng.sample((learnt, trial), 2)  # rarely is there room for both
 
     def reflection(self, rng: random.Random) -> Reflection | None:
-        """Return a failed trial, and what is learnt from it."""
-        task, stages = self.task, self.stages()
+        """Return a failed trial, and what is learnt from it; None if the trial that was drawn is not possible."""
         keeper = self.keeper(self.sentence, self.game.first, rng, slips=0)
-        first: Sequence[str] = ()
-        ways = ["search", "search", "closed", *["short"] * bool(task.treatment or task.lamp or task.amount > 1)]
-        way = rng.choice(ways)
-        if way == "short":  # it claims to be done where a part is left
-            keeper.think(f"To do: {stages[0]}, {stages[-1]}.")
-            keeper.work(task._replace(amount=1, treatment="", lamp=""))
-            taken = next((span.text for span in keeper.writer.spans if span.text.startswith(" take ")), "")
-            if keeper.state.won or not taken:
-                return None
-            keeper.end(COMPLETED)
-            first = [taken.strip().rpartition(" from ")[2]]
-            missing = f"{task.treatment} it" if task.treatment else f"look at it under the {task.lamp}"
-            lesson = f"I did not {missing}." if task.amount == 1 else f"I put only one {task.thing}, and not two."
-        elif way == "closed":
-            closed = [name for at, name in enumerate(self.game.receptacles) if at in self.game.openable]
-            if not closed:
-                return None
-            place = rng.choice(closed)
-            if "is closed" not in keeper.play(f"go to {place}"):
-                return None
-            for _ in range(rng.randrange(2, 6)):
-                keeper.play(f"take {task.thing} 1 from {place}")
-            lesson = f"{place} was closed, and I did not open it."
-            first = [place, *(other for other in likely(task.thing, self.places) if other != place)][:PLACES_A_SEARCH]
-        else:
-            order = likely(task.thing, self.places)
-            places = rng.sample(self.places, min(rng.randrange(2, 6), len(self.places) - 2))
-            for place in places:
-                if place in keeper.household.closed or " is closed" in keeper.play(f"go to {place}"):
-                    keeper.play(f"open {place}")
-            if any(kind(thing) == task.thing for things in keeper.household.contents.values() for thing in things):
-                return None
-            if rng.random() < 0.7:
-                keeper.end(FAILED)
-            lesson = f"I looked at {', '.join(places)} and saw no {task.thing}."
-            first = [place for place in order if place not in places][:PLACES_A_SEARCH]
-        if first:
-            stages[0] += f" from {', '.join(first)}"
+        has_parts = self.task.treatment or self.task.lamp or self.task.amount > 1
+        way = rng.choice([self.searched, self.searched, self.left_closed, *[self.left_out] * bool(has_parts)])
+        lesson, first = way(keeper, rng)
+        if not lesson:
+            return None
+        stages = self.stages()
+        stages[0] += f" from {', '.join(first)}"
         plan = _plan([[stage] for stage in stages])
         return Reflection(_transcript(keeper), f"{lesson} New plan:\n{plan}", tuple(first))
+
+    def left_out(self, keeper: Housekeeper, rng: random.Random) -> tuple[str, list[str]]:
+        """Claim to be done where a part is left; return the lesson, and where the thing was."""
+        task, stages = self.task, self.stages()
+        keeper.think(f"To do: {stages[0]}, {stages[-1]}.")
+        keeper.work(task._replace(amount=1, treatment="", lamp=""))
+        taken = next((span.text for span in keeper.writer.spans if span.text.startswith(" take ")), "")
+        if keeper.state.won or not taken:
+            return "", []
+        keeper.end(COMPLETED)
+        missing = f"{task.treatment} it" if task.treatment else f"look at it under the {task.lamp}"
+        lesson = f"I did not {missing}." if task.amount == 1 else f"I put only one {task.thing}, and not two."
+        return lesson, [taken.strip().rpartition(" from ")[2]]
+
+    def left_closed(self, keeper: Housekeeper, rng: random.Random) -> tuple[str, list[str]]:
+        """Try to take something out of a closed place; return the lesson, and places with this one first."""
+        place = rng.choice(self.places)
+        if " is closed" not in keeper.play(f"go to {place}"):
+            return "", []
+        for _ in range(rng.randrange(2, 6)):
+            keeper.play(f"take {self.task.thing} 1 from {place}")
+        others = (other for other in likely(self.task.thing, self.places) if other != place)
+        return f"{place} was closed, and I did not open it.", [place, *others][:PLACES_A_SEARCH]
+
+    def searched(self, keeper: Housekeeper, rng: random.Random) -> tuple[str, list[str]]:
+        """Search a few places in vain; return the lesson, and the likeliest of the others."""
+        thing = self.task.thing
+        places = rng.sample(self.places, min(rng.randrange(2, 6), len(self.places) - 2))
+        for place in places:
+            if " is closed" in keeper.play(f"go to {place}"):
+                keeper.play(f"open {place}")
+        if any(kind(seen) == thing for things in keeper.household.contents.values() for seen in things):
+            return "", []
+        if rng.random() < 0.7:
+            keeper.end(FAILED)
+        others = [place for place in likely(thing, self.places) if place not in places]
+        return f"I looked at {', '.join(places)} and saw no {thing}.", others[:PLACES_A_SEARCH]
 
     def keeper(
         self,

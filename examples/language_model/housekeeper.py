@@ -82,13 +82,14 @@ class Housekeeper:
 
     # -- What is said and done ----------------------------------------------------------------------------------------
 
-    def play(self, command: str, *, learnt: bool = True) -> str:
-        """Play a command and return its answer."""
+    def play(self, command: str) -> str:
+        """Play a command and return its answer; to go where one is already does nothing, and is not learnt."""
         self.state, answer, _, _ = apply(self.game, self.state, command)
         self.last = command, answer
-        self.failed = self.failed or (learnt and answer == NOTHING_HAPPENS)
+        in_vain = answer == NOTHING_HAPPENS
+        self.failed = self.failed or (in_vain and not command.startswith("go to "))
         self.household.read(command, answer)
-        self.writer.turn(command, answer, learnt=learnt)
+        self.writer.turn(command, answer, learnt=not in_vain)
         return answer
 
     def think(self, thought: str) -> None:
@@ -168,11 +169,11 @@ class Housekeeper:
         """Return the thought before a step."""
         held = self.household.held
         place = place_of(step.command)
+        if step.command.startswith("examine"):
+            return f"I am at {place} already."
         if step.sought:
             known = place in self.listed and step.sought == self.seeking
             return "" if known else self.search(task, step.sought)
-        if step.command.startswith("examine"):
-            return f"I am at {place} already."
         self.seeking = ""
         if not held:
             thing = self.seen(task.thing, place)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from dialogue import Branch, Example
 
 from tests.agents.scripted import ScriptedModel
-from tests.examples.conftest import EXAMPLES
-
-sys.path.insert(0, str(EXAMPLES / "language_model"))
-
-from dialogue import Branch, Example
 
 
 def branches(examples: list[Example], *kinds: str) -> list[tuple[Example, Branch]]:

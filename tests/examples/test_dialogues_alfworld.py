@@ -6,7 +6,9 @@ import random
 import re
 from itertools import islice
 
+import households as data
 import pytest
+from dialogue import Example
 
 from tests.agents.scripted import play
 from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, scripted, turns
@@ -20,9 +22,6 @@ from textcraft_gym.agents.games.alfworld.household import kind, read_task
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import parse_id
-
-import households as data  # isort: skip  # found beside the examples
-from dialogue import Example  # isort: skip
 
 EXAMPLE_COUNT = 250
 TASK_COUNT = 40
@@ -88,20 +87,27 @@ def test_goals__are_what_react_reads_and_says(tasks: list[str]):
     assert len(types) == 6
 
 
-def test_steps__are_what_adapt_reads_and_says(tasks: list[str]):
-    """The attempt at the whole fails at once; its plan is carried out."""
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_steps__are_what_adapt_reads_and_says(tasks: list[str], interrupted: bool):
+    """The attempt at the whole fails, at once or after a few actions; then its plan is carried out."""
     played = 0
     for task in tasks:
-        situation = data.Situation(task)
+        situation, rng = data.Situation(task), random.Random(task)
         plan = situation.plan(situation.sentence)
-        steps = situation.steps(situation.game.first, random.Random(task))
-        if len(steps) < len(situation.stages()):  # one of them went on for too long
+        first = situation.broken_off(rng)
+        attempt = [line for line, _, _ in turns(first.writer.branch(""))] if interrupted else []
+        steps = situation.steps(first.state if interrupted else situation.game.first, rng)
+        if interrupted and first.state.won:
             continue
-        planner, executor = scripted(plan), scripted("task failed!", *steps)
+        planner, executor = scripted(plan), scripted(*attempt, "task failed!", *steps)
         models = {"executor": executor, "planner": planner}
-        assert play(ADaPTAgent(ALFWORLD, SHORT), models, task).won
+        won = play(ADaPTAgent(ALFWORLD, SHORT), models, task).won
+        if len(steps) < len(situation.stages()) and not won:  # one of them went on for too long
+            continue
+        assert won
         assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
-        assert [asked["prompt"] for asked in executor.asked[1:]] == prompts(situation.text, *steps)
+        asked = [asked["prompt"] for asked in executor.asked[len(attempt) + 1 :]]
+        assert asked == prompts(situation.text, *steps)
         played += 1
     assert played > TASK_COUNT / 2
 

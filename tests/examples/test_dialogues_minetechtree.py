@@ -7,7 +7,9 @@ import re
 from itertools import islice
 
 import gymnasium as gym
+import minetechtree as data
 import pytest
+from dialogue import Branch, Example
 
 from tests.agents.scripted import play
 from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, scripted, turns
@@ -21,9 +23,6 @@ from textcraft_gym.agents.games.minetechtree.knowledge import read_held, ways
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.minetechtree.moves import Refused, understand
 from textcraft_gym.envs.minetechtree.tasks import all_tasks
-
-import minetechtree as data  # isort: skip  # found beside the examples
-from dialogue import Branch, Example  # isort: skip
 
 EXAMPLE_COUNT = 250
 EXECUTORS = ("goal", "sub-task", "impossible")

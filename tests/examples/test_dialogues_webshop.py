@@ -8,6 +8,8 @@ from itertools import islice
 
 import gymnasium as gym
 import pytest
+import webshop as data
+from dialogue import Branch, Example
 
 from tests.agents.scripted import play
 from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, scripted, turns
@@ -18,9 +20,6 @@ from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.step_plan import parse_plan
 from textcraft_gym.agents.games import WEBSHOP
 from textcraft_gym.agents.prompts import Prompts
-
-import webshop as data  # isort: skip  # found beside the examples
-from dialogue import Branch, Example  # isort: skip
 
 EXAMPLE_COUNT = 150
 TASK_COUNT = 12

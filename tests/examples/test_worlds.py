@@ -6,11 +6,8 @@ from collections import Counter
 from itertools import islice
 
 import pytest
-
-import tests.examples.dialogues  # noqa: F401  # finds the modules of the examples
-
-import textcraft  # isort: skip
-import worlds  # isort: skip
+import textcraft
+import worlds
 
 
 def world_of(situation: str) -> str:
