@@ -347,13 +347,15 @@ def test_close__ends_the_whole_batch(folder: Path, loads: list[llama_server.Serv
     model = LocalModel(folder / "tiny.gguf", context=100_000, slots=1)
     batches: list[list[Completion | Exception]] = []
     long = [CompletionRequest(PROMPT, **HOW | {"max_tokens": tokens}) for tokens in (80_000, 90_000)]
-    threads = [threading.Thread(target=lambda: batches.append(model.complete_many(long))) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda: batches.append(model.complete_many(long)), daemon=True) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     time.sleep(0.5)
     model.close()
     for thread in threads:
-        thread.join()
+        thread.join(20)
     assert [str(answer) for batch in batches for answer in batch] == ["local:tiny.gguf: the model is closed"] * 4
     assert len(loads) == 1
 
