@@ -16,7 +16,7 @@ PYTHONS ?= 3.10 3.11 3.12 3.13
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
 # The goals that the language model plays: about two minutes on two cores.
-DEMO_LOCAL := --env TextCraft-v0 --split test --limit 6 --model local --workers 4 --max-calls 60
+DEMO_LOCAL := --env TextCraft-v0 --split test --limit 4 --model local --workers 4 --max-calls 40
 
 demo: $(VENV)/.demo $(VENV)/.local
 	rm -rf runs/demo

@@ -184,9 +184,7 @@ def main() -> None:
         return [dict(record) for record in records]
 
     rows = [
-        measure(
-            "single-recipe sub-tasks, Minecraft", run("sub_tasks", SUB_TASKS, "dev"), sub_tasks=True
-        ),
+        measure("single-recipe sub-tasks, Minecraft", run("sub_tasks", SUB_TASKS, "dev"), sub_tasks=True),
         measure("ReAct, dev goals", run("dev", "react", "dev")),
         measure("ReAct, unseen goals of depth 2", run("unseen", "react", "unseen")),
         measure("ReAct, goals of an unknown made book", run("made", "react", "made", recipes=UNKNOWN_BOOK)),
