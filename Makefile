@@ -6,7 +6,6 @@ BIN := $(CURDIR)/$(VENV)/bin
 TORCH ?= torch==2.13.0
 ENGINE := $(CURDIR)/$(VENV)-engine
 RL := $(CURDIR)/$(VENV)-rl
-LOCAL := $(CURDIR)/$(VENV)-local
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
@@ -94,11 +93,11 @@ test-rl: $(RL)/.rl
 	$(RL)/bin/python -m pytest tests/examples
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
-test-local: $(LOCAL)/.local
-	$(LOCAL)/bin/python -m pytest -rs tests/agents/models
+test-local: $(VENV)/.test $(VENV)/.local
+	$(BIN)/python -m pytest -rs tests/agents/models
 
-bench-local: $(LOCAL)/.local
-	$(LOCAL)/bin/python benchmarks/local_model.py
+bench-local: $(VENV)/.local
+	$(BIN)/python benchmarks/local_model.py
 
 bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/textcraft.py
@@ -199,12 +198,6 @@ $(RL)/.rl: setup.cfg pyproject.toml
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
 	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train]' 'hypothesis>=6.100' 'pytest>=8'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
-	touch $@
-
-$(LOCAL)/.local: setup.cfg pyproject.toml
-	$(PYTHON) -m venv $(LOCAL)
-	$(LOCAL)/bin/python -m pip install --quiet --editable '.[test]'
-	$(call with-local,$(LOCAL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
 clean:
