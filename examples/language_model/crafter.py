@@ -37,7 +37,6 @@ class Crafter:
         shown: The recipes that the situation lists, in order.
         held: The inventory at the beginning.
         prompt: The prompt from the end of the situation on.
-        told: Whether the prompt tells the inventory.
         mistakes: The kinds of mistakes to make, each at the first occasion.
         rng: Chooses wrong amounts.
     """

