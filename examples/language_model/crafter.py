@@ -3,10 +3,11 @@
 It plays by the rules of the environment itself, so that every answer in its dialogues is the game's. For each item to
 craft it writes one thought, in a form that a small model can copy from the list of commands:
 
-    think: 6 planks: oak planks using 1 oak logs makes 4. 2 times: 2 x 1 = 2 oak logs.
+    think: 6 planks: oak planks using 1 oak logs (get) makes 4. 2 times: 2 x 1 = 2 oak logs.
 
 the amount needed; the command, from its item on, since a small model finds what follows a name more easily than what
-stands before it; how often it is applied, and what that takes in all; then what of it is held already.
+stands before it, and behind each part whether a command makes it; how often it is applied, and what that takes in all;
+then what of it is held already. Where an action fails, it looks at what it holds and writes the thought again.
 """
 
 from __future__ import annotations
@@ -16,13 +17,21 @@ from collections.abc import Mapping, Sequence
 
 from dialogue import Branch, Writer
 
+from textcraft_gym.agents.defaults import Settings, settings_for
+from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.rules import apply, world_of
 from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
+WHOLE, STEP = settings_for("react", PROFILE.name), settings_for("adapt", PROFILE.name)
+"""The bounds of a whole goal, and of a step of a plan."""
 COMPLETED, FAILED = "Task completed!", "task failed!"
-MISTAKES = ("too early", "kind", "count", "get", "few")
+MISTAKES = ("too early", "too few", "too many", "kind", "misread", "mistype", "get", "get too few", "get another")
+"""The kinds of mistakes: crafts too early, too few or one too many; a craft that names a kind in place of an item, or
+follows a command that was misread or is mistyped; a ``get`` of a crafted item, of too few, or of another name."""
+COUNTED = 3
+"""After so many applications of a command the teacher says how many they were."""
 
 
 class CannotBeHad(Exception):
@@ -56,6 +65,7 @@ class Crafter:
         self.writer = Writer(prompt)
         self.mistakes = list(mistakes)
         self.rng = rng
+        self.went_on_too_early = False
 
     # -- What is known --------------------------------------------------------------------------------------------
 
@@ -80,6 +90,10 @@ class Crafter:
             default=0,
         )
 
+    def can_be_got(self, ingredient: Ingredient) -> bool:
+        """Return whether no recipe makes any member of an ingredient."""
+        return not any(item in self.book.recipes for item in self.book.members[ingredient])
+
     def best(self, ingredient: Ingredient) -> tuple[str, int]:
         """Return the member of an ingredient of which most is held, and how many."""
         return max(
@@ -92,12 +106,17 @@ class Crafter:
     def play(self, action: str, *, learnt: bool = True) -> str:
         """Play an action and return its answer."""
         self.held, answer, _, _ = apply(self.world, self.held, action)
-        self.writer.turn(action, answer, learnt=learnt)
+        self.write(action, answer, learnt)
         return answer
 
-    def think(self, thought: str) -> None:
+    def think(self, thought: str, *, learnt: bool = True) -> None:
         """Write a thought."""
-        self.writer.turn(f"think: {thought}", "OK.")
+        self.write(f"think: {thought}", "OK.", learnt)
+
+    def write(self, line: str, answer: str, learnt: bool) -> None:
+        """Write a line and its answer; a line that goes on too early is not learnt."""
+        self.writer.turn(line, answer, learnt=learnt and not self.went_on_too_early)
+        self.went_on_too_early = False
 
     def end(self, line: str) -> None:
         """Write the last line."""
@@ -129,58 +148,117 @@ class Crafter:
             self.craft(recipe, count - have, name_of_ingredient(ingredient), have)
             return recipe.output
         missing = count - held
-        if self.errs("few") and missing > 1:
+        name = self.book.names[item]
+        if (other := self.garbled(name)) != name and self.errs("get another"):
+            self.play(f"get {missing} {other}", learnt=False)
+        if missing > 1 and self.errs("get too few"):
             missing = self.rng.randrange(1, missing)
             self.play(text.get(self.book, item, missing), learnt=False)
-            return item
-        if not self.play(text.get(self.book, item, missing)).startswith("Got "):
-            raise CannotBeHad(self.book.names[item])
+        elif not self.play(text.get(self.book, item, missing)).startswith("Got "):
+            raise CannotBeHad(name)
         return item
 
-    def craft(self, recipe: Recipe, count: int, name: str, have: int = 0) -> None:
-        """Apply a command until ``count`` more are made, beside those that are held, having what it takes."""
-        times = -(-count // recipe.makes)
-        self.think(self.intention(recipe, count, times, name, have))
+    def craft(self, recipe: Recipe, count: int, name: str, have: int = 0, *, part: bool = True) -> None:
+        """Apply a command until ``count`` more are made, beside those that are held, having what it takes.
+
+        Args:
+            recipe: The command.
+            count: How many are needed beside those that are held.
+            name: The item or kind that is needed.
+            have: How many are held.
+            part: Whether the item is a part of another, for which too few may be made by mistake.
+        """
+        wanted, times = count + have, -(-count // recipe.makes)
+        if self.errs("misread"):
+            self.misread(recipe, count, name, have)
+        self.think(self.intention(recipe, count, name, have))
         if self.errs("too early"):
-            self.err(recipe, self.offer(recipe))
-        if self.errs("kind") and any(not self.named(slot.ingredient) for slot in recipe.slots):
+            self.fail(self.action(recipe), recipe, count, name, have)
+        if any(not self.named(slot.ingredient) for slot in recipe.slots) and self.errs("kind"):
             self.gather(recipe, times)
-            self.play(text.command(self.book, recipe), learnt=False)
-        wrong = self.errs("count")
+            self.fail(text.command(self.book, recipe), recipe, count, name, have)
+        too_few = self.rng.randrange(1, min(times, 4)) if part and times > 1 and self.errs("too few") else 0
         made = 0
-        while made < times:
-            if short := self.gather(recipe, times - made):
-                self.think(f"I lack {short}.")
-                self.gather(recipe, times - made)
-            offer = self.offer(recipe)
-            if wrong:
-                wrong = False
-                at = self.rng.randrange(len(offer))
-                amount = offer[at][1]
-                other = max(1, amount + self.rng.choice((-1, 1)))
-                if other != amount:
-                    changed = (*offer[:at], (offer[at][0], other), *offer[at + 1 :])
-                    self.err(recipe, changed)
-                    self.think(f"The command takes {self.counted(offer)}.")
-            self.apply(recipe, offer)
+        while made < times - too_few:
+            self.gather(recipe, times - made)
+            left = (wanted - have - made * recipe.makes, name, have + made * recipe.makes)
+            if self.lacks(recipe):
+                self.fail(self.action(recipe), recipe, *left)
+                continue
+            if self.errs("mistype"):
+                self.fail(text.craft(self.book, recipe, self.mistyped(self.offer(recipe))), recipe, *left)
+            self.play(self.action(recipe))
             made += 1
+            if made % COUNTED == 0 and made < times:
+                self.think(f"{made} of {times}.")
+        self.went_on_too_early = too_few > 0
+        if part and not too_few and self.lacks(recipe) and self.errs("too many"):
+            self.play(self.action(recipe), learnt=False)
+            self.play("inventory")
+            held = f"{self.held.get(recipe.output, 0)} {self.book.names[recipe.output]}"
+            self.think(f"{wanted} {name}: I hold {held}.")
 
-    def gather(self, recipe: Recipe, times: int) -> str:
-        """Have what a number of applications takes, crafted parts first; return what a mistake left missing."""
-        slots = sorted(recipe.slots, key=lambda slot: self.command(slot.ingredient) is None)
-        for slot in slots:
+    def gather(self, recipe: Recipe, times: int) -> None:
+        """Have what a number of applications takes, crafted parts first."""
+        for slot in sorted(recipe.slots, key=lambda slot: self.command(slot.ingredient) is None):
             self.have(slot.ingredient, times * slot.amount)
-        lacking = [
-            f"{times * slot.amount - self.best(slot.ingredient)[1]} {self.book.names[self.best(slot.ingredient)[0]]}"
-            for slot in recipe.slots
-            if self.best(slot.ingredient)[1] < slot.amount
-        ]
-        return " and ".join(lacking)
 
-    def intention(self, recipe: Recipe, count: int, times: int, name: str, have: int = 0) -> str:
+    def lacks(self, recipe: Recipe) -> bool:
+        """Return whether something is missing for one application of a command."""
+        return any(self.best(slot.ingredient)[1] < slot.amount for slot in recipe.slots)
+
+    # -- What goes wrong --------------------------------------------------------------------------------------------
+
+    def fail(self, action: str, recipe: Recipe, count: int, name: str, have: int) -> None:
+        """Play an action in vain, once or twice; then look at what is held if that is why, and think again."""
+        for _ in range(self.rng.choice((1, 1, 2))):
+            self.play(action, learnt=False)
+        if self.writer.answer.startswith("Could not find enough"):
+            self.play("inventory")
+        self.think(self.intention(recipe, count, name, have))
+
+    def misread(self, recipe: Recipe, count: int, name: str, have: int) -> None:
+        """Take a command for another one, gather what that takes, and craft in vain."""
+        slots = list(recipe.slots)
+        at = self.rng.randrange(len(slots))
+        others = [slot for other in self.shown for slot in other.slots if self.can_be_got(slot.ingredient)]
+        if len(slots) > 1 and self.rng.random() < 0.4:
+            del slots[at]
+        elif others and self.rng.random() < 0.5:
+            slots[at] = self.rng.choice(others)
+        else:
+            slots[at] = slots[at]._replace(amount=max(1, slots[at].amount + self.rng.choice((-1, 1, 2))))
+        wrong = recipe._replace(slots=tuple(slots))
+        if wrong == recipe:
+            return
+        self.think(self.intention(wrong, count, name, have), learnt=False)
+        self.gather(wrong, -(-count // wrong.makes))
+        if not self.lacks(wrong):
+            self.play(self.action(wrong), learnt=False)
+
+    def mistyped(self, offer: Offer) -> Offer:
+        """Return items with one amount changed, or without one of them."""
+        at = self.rng.randrange(len(offer))
+        if len(offer) > 1 and self.rng.random() < 0.3:
+            return (*offer[:at], *offer[at + 1 :])
+        item, amount = offer[at]
+        return (*offer[:at], (item, amount + 1 if amount == 1 else amount + self.rng.choice((-1, 1))), *offer[at + 1 :])
+
+    def garbled(self, name: str) -> str:
+        """Return a name that was mixed up with another one in the list."""
+        words = name.split()
+        other = self.rng.choice(self.shown)
+        others = self.book.names[other.output].split()
+        return " ".join([others[0], *words[1:]] if self.rng.random() < 0.5 else [*words[:-1], others[-1]])
+
+    # -- The words ----------------------------------------------------------------------------------------------------
+
+    def intention(self, recipe: Recipe, count: int, name: str, have: int = 0) -> str:
         """Return the thought before a craft."""
+        times = -(-count // recipe.makes)
         slots = [(slot.amount, name_of_ingredient(slot.ingredient)) for slot in recipe.slots]
-        using = ", ".join(f"{amount} {part}" for amount, part in slots)
+        ways = ["craft" if self.command(slot.ingredient) else "get" for slot in recipe.slots]
+        using = ", ".join(f"{amount} {part} ({way})" for (amount, part), way in zip(slots, ways, strict=True))
         more = f" I hold {have}, so {count} more." if have else ""
         said = f"{count + have} {name}:{more} {self.book.names[recipe.output]} using {using} makes {recipe.makes}."
         if times > 1:
@@ -205,32 +283,33 @@ class Crafter:
             items.append((item, slot.amount))
         return tuple(items)
 
-    def apply(self, recipe: Recipe, offer: Offer, *, learnt: bool = True) -> None:
-        """Apply a command once."""
-        self.play(text.craft(self.book, recipe, offer), learnt=learnt)
+    def action(self, recipe: Recipe) -> str:
+        """Return the action that applies a command once."""
+        return text.craft(self.book, recipe, self.offer(recipe))
 
     def member(self, ingredient: Ingredient) -> str:
         """Return the item that fills an ingredient: the one that its command makes, or the item itself."""
         command = self.command(ingredient)
         return command.output if command else self.best(ingredient)[0]
 
-    def branch(self, kind: str, ingredient: Ingredient, count: int, *, end: bool = False) -> Branch | None:
-        """Return the dialogue if it reached its end, which is claimed if ``end`` is true; None if it did not."""
-        if self.best(ingredient)[1] < count:
+    def branch(
+        self, kind: str, ingredient: Ingredient, count: int, *, end: bool = False, bounds: Settings = STEP
+    ) -> Branch | None:
+        """Return the dialogue if it reached its end, which is claimed if ``end`` is true; None if it did not.
+
+        It did not where an agent would not come so far: in its turns, and with its patience.
+        """
+        if self.best(ingredient)[1] < count or not self.writer.fits(bounds.turns, bounds.patience, PROFILE.no_op):
             return None
         if end:
             self.end(COMPLETED)
         return self.writer.branch(kind)
 
-    def err(self, recipe: Recipe, offer: Offer) -> None:
-        """Apply a command in vain, once or twice."""
-        for _ in range(self.rng.choice((1, 1, 2))):
-            self.apply(recipe, offer, learnt=False)
+    def give_up(self, missing: CannotBeHad) -> Branch:
+        """Return the dialogue, which ends with what nothing gives."""
+        self.end(f"think: {missing} cannot be got, and no command makes it. {FAILED}")
+        return self.writer.branch("impossible")
 
     def named(self, ingredient: Ingredient) -> bool:
         """Return whether an ingredient's name is that of an item."""
         return name_of_ingredient(ingredient) in self.book.ids
-
-    def counted(self, offer: Offer) -> str:
-        """Return items in words."""
-        return ", ".join(f"{count} {self.book.names[item]}" for item, count in offer)

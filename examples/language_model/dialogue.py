@@ -50,6 +50,11 @@ class Writer:
     def __init__(self, prompt: str) -> None:
         self.spans = [Span(prompt, False)]
 
+    @property
+    def answer(self) -> str:
+        """The last answer."""
+        return self.spans[-1].text.removesuffix("\n>")
+
     def turn(self, line: str, answer: str | None, *, learnt: bool = True) -> None:
         """Add a line of the player and its answer; None after the last line."""
         self.spans.append(Span(f" {line}\n", learnt))

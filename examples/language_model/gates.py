@@ -12,6 +12,7 @@ import argparse
 import json
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 
 
 class SubTaskAgent:
-    """Plays one sub-task: to craft an item whose command takes nothing that another command makes.
+    """Plays one sub-task: to craft an item whose command takes only what can be got.
 
     The sub-task is drawn from the commands in the prompt; in every other one, the player holds what it takes.
     """
@@ -65,15 +66,20 @@ class SubTaskAgent:
 
 def _sub_task(situation: str, goal: str, rng: random.Random) -> tuple[Recipe, int]:
     crafts = read_crafts(situation)
-    made = [*crafts.recipes]
     single = [
         recipe
         for item, recipes in crafts.recipes.items()
         for recipe in recipes[:1]
-        if f"craft {item}" != goal and not any(name.endswith(part.item) for part in recipe.parts for name in made)
+        if f"craft {item}" != goal and all(part.item in _base_names() for part in recipe.parts)
     ]
     command = rng.choice(single or [crafts.recipes[goal.removeprefix("craft ")][0]])
     return command, min(rng.choice((1, 1, 2, 3, 4, 6)), 4 * command.makes.amount)
+
+
+@lru_cache
+def _base_names() -> frozenset[str]:
+    book = RecipeBook.load()
+    return frozenset(book.names[item] for item in book.base_items)
 
 
 class Count(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import count
 
-from crafter import FAILED, MISTAKES, CannotBeHad, Crafter
+from crafter import FAILED, MISTAKES, WHOLE, CannotBeHad, Crafter
 from dialogue import Branch, Example, after_situation, completion
 
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
@@ -29,7 +29,7 @@ MAX_COMMANDS = 32
 """Longer lists of commands are left out, since they take the time of several others."""
 TRAINING_SEEDS = 5000
 """Books of made recipes with a smaller seed are for training, and those from here on for tests."""
-MAX_TIMES = 6
+MAX_TIMES = 9
 """The most applications of one command that a sub-task asks for."""
 _PROMPTS = Prompts("short")
 _REACT, _PLAN, _FULL, _REFLECT = (
@@ -64,9 +64,9 @@ class Situation:
 
     @classmethod
     def draw(cls, rng: random.Random) -> Situation:
-        """Draw a situation: half are of Minecraft's recipes, the others of made books."""
+        """Draw a situation: four of nine are of Minecraft's recipes, the others of made books."""
         while True:
-            if rng.random() < 0.5:
+            if rng.random() < 4 / 9:
                 book = RecipeBook.load()
                 goals, forbidden = _minecraft_goals()
             else:
@@ -84,11 +84,13 @@ class Situation:
     def example(self, rng: random.Random) -> Example:
         """Return dialogues about the situation."""
         tasks = [item for item in self.tree if self.book.depths[item] <= EXECUTOR_DEPTH]
+        others = self.distractors()
         made: list[Branch | None] = []
         if self.goal in tasks:
             made.append(self.whole_goal(rng))
             made += [self.full_plan(self.goal, 1)] if rng.random() < 0.3 else []
         made += [self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks]
+        made += [self.sub_task(rng, rng.choice(others))] if others and rng.random() < 0.4 else []
         made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
         made += [self.get(rng)] if rng.random() < 0.4 else []
         made += [self.impossible(rng)] if rng.random() < 0.25 else []
@@ -98,6 +100,23 @@ class Situation:
         rng.shuffle(branches)
         return Example(self.text, tuple(branches))
 
+    def distractors(self) -> list[str]:
+        """Return listed items beside the goal's tree that can be tasks; a part of some neither is listed nor given."""
+        teacher = Crafter(self.book, self.shown, {}, "", rng=random.Random(0))
+
+        def simple(recipe: Recipe) -> bool:
+            return all(teacher.command(slot.ingredient) is None for slot in recipe.slots)
+
+        parts = {recipe: [teacher.command(slot.ingredient) for slot in recipe.slots] for recipe in self.shown}
+        items = dict.fromkeys(
+            recipe.output for recipe in self.shown if all(part is None or simple(part) for part in parts[recipe])
+        )
+        return [
+            item
+            for item in items
+            if item not in self.tree and item not in self.forbidden and self.book.depths[item] <= EXECUTOR_DEPTH
+        ]
+
     # -- The executor -----------------------------------------------------------------------------------------------
 
     def whole_goal(self, rng: random.Random) -> Branch | None:
@@ -105,10 +124,10 @@ class Situation:
         crafter = self.crafter(rng, f"craft {self.book.names[self.goal]}", {}, "")
         command = crafter.command_for(self.goal)
         try:
-            crafter.craft(command, 1, self.book.names[self.goal])
+            crafter.craft(command, 1, self.book.names[self.goal], part=False)
         except CannotBeHad:
             return None
-        return crafter.branch("goal", (self.goal,), 1)
+        return crafter.branch("goal", (self.goal,), 1, bounds=WHOLE)
 
     def sub_task(self, rng: random.Random, item: str) -> Branch | None:
         """Return an attempt at a step of a plan; one in five names what to use, as a plan's last step does."""
@@ -136,9 +155,9 @@ class Situation:
             if have >= amount:
                 crafter.think(f"{amount} {name}: I hold {have} {name}.")
             else:
-                crafter.craft(command, amount - have, name, have)
-        except CannotBeHad:
-            return None
+                crafter.craft(command, amount - have, name, have, part=False)
+        except CannotBeHad as missing:
+            return crafter.give_up(missing)
         return crafter.branch("sub-task", (item,), amount, end=item != self.goal)
 
     def get(self, rng: random.Random) -> Branch | None:
@@ -184,17 +203,16 @@ class Situation:
             crafter.think(f"{amount} {name}: no command makes it, so I get it.")
         if not crafter.play(f"get {amount} {name}").startswith("Could not find"):
             return None
-        crafter.end(f"think: {name} cannot be got, and no command makes it. {FAILED}")
-        return crafter.writer.branch("impossible")
+        return crafter.give_up(CannotBeHad(name))
 
     def stuck(self, rng: random.Random, item: str) -> Branch:
         """Return an attempt that is given up: the same action failed three times."""
         name = self.book.names[item]
         crafter = self.crafter(rng, f"craft {name}", {}, "")
         command = crafter.command_for(item)
-        crafter.think(crafter.intention(command, 1, 1, name))
+        crafter.think(crafter.intention(command, 1, name))
         for _ in range(3):
-            crafter.apply(command, crafter.offer(command), learnt=False)
+            crafter.play(crafter.action(command), learnt=False)
         crafter.end(f"think: That failed three times. {FAILED}")
         return crafter.writer.branch("stuck")
 
@@ -215,7 +233,7 @@ class Situation:
             steps.append(f"{verb} {times * slot.amount} {self.book.names[part]}")
         task = f"craft {name}" if item == self.goal else f"craft {amount} {name}"
         steps.append(self.last_step(crafter, command, times))
-        comment = f"# {crafter.intention(command, amount, times, name)}"
+        comment = f"# {crafter.intention(command, amount, name)}"
         prompt = after_situation(_PLAN, self.text, task=task, information="")
         return completion("plan", prompt, "\n".join([comment, *_numbered(steps)]))
 
@@ -227,7 +245,7 @@ class Situation:
 
         def make(command: Recipe, needed: int, name: str) -> None:
             times = -(-needed // command.makes)
-            comments.append(f"# {crafter.intention(command, needed, times, name)}")
+            comments.append(f"# {crafter.intention(command, needed, name)}")
             for slot in command.slots:
                 part = crafter.member(slot.ingredient)
                 lower = crafter.command(slot.ingredient)
@@ -254,7 +272,7 @@ class Situation:
         command = crafter.command_for(self.goal)
         crafted = [slot for slot in command.slots if crafter.command(slot.ingredient)]
         name = self.book.names[self.goal]
-        crafter.think(crafter.intention(command, 1, 1, name))
+        crafter.think(crafter.intention(command, 1, name))
         if crafted and rng.random() < 0.5:
             slot = rng.choice(crafted)
             part = name_of_ingredient(slot.ingredient)
@@ -263,7 +281,7 @@ class Situation:
             lesson = f"I tried to get {part}, but a command makes it."
         else:
             for _ in range(rng.randrange(1, 4)):
-                crafter.apply(command, crafter.offer(command))
+                crafter.play(crafter.action(command))
             lesson = f"I tried to craft {name} before I held what it takes."
         if rng.random() < 0.5:
             crafter.end(FAILED)
@@ -279,8 +297,8 @@ class Situation:
     # -- What they have in common -------------------------------------------------------------------------------------
 
     def crafter(self, rng: random.Random, task: str, held: Mapping[str, int], told: str) -> Crafter:
-        """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
-        mistakes = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if rng.random() < 0.3 else []
+        """Return the teacher at the beginning of a task; in two fifths of the dialogues it may make mistakes."""
+        mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3))) if rng.random() < 0.4 else []
         prompt = after_situation(_REACT, self.text, task=task, information=told)
         return Crafter(self.book, self.shown, held, prompt, mistakes=mistakes, rng=rng)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import islice
+from itertools import islice, pairwise
 
 import gates
 import gymnasium as gym
@@ -135,10 +135,11 @@ def test_executor__claims_completion_only_of_what_is_held(examples: list[Example
 
 def test_executor__gives_up_only_what_nothing_gives(examples: list[Example]):
     for example, branch in branches(examples, "impossible"):
-        _, name = wanted(branch)
+        last = turns(branch)[-1][0]
+        assert last.endswith("task failed!")
+        name = last.removeprefix("think: ").split(" cannot be got")[0]
         assert name not in read_crafts(example.situation).recipes
         assert turns(branch)[-2][1] == f"Could not find {name}"
-        assert turns(branch)[-1][0].endswith("task failed!")
 
 
 def test_executor__mistakes_are_not_learnt_and_are_recovered_from(examples: list[Example]):
@@ -150,6 +151,28 @@ def test_executor__mistakes_are_not_learnt_and_are_recovered_from(examples: list
     ]
     assert len(wrong) > 10
     assert not [branch.text for learnt, branch in wrong if learnt]
+
+
+def test_executor__looks_at_what_it_holds_after_a_craft_that_lacked_something(examples: list[Example]):
+    looked = 0
+    for _, branch in branches(examples, "goal", "sub-task"):
+        played = [turn for turn in turns(branch) if not turn[0].startswith("think:")]
+        for (_, answer, _), (line, _, learnt) in pairwise(played):
+            if answer.startswith("Could not find enough") and learnt:
+                assert line == "inventory"
+                looked += 1
+    assert looked > 10
+
+
+def test_executor__thoughts_say_of_each_part_whether_a_command_makes_it(examples: list[Example]):
+    ways = set()
+    for example, branch in branches(examples, "goal", "plan"):
+        listed = read_crafts(example.situation).recipes
+        for name, way in re.findall(r"\d+ ([^,()]+) \((get|craft)\)", branch.spans[1].text):
+            if name in listed or name in RecipeBook.load().ids:
+                assert way == ("craft" if name in listed else "get")
+                ways.add(way)
+    assert ways == {"get", "craft"}
 
 
 def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
@@ -177,7 +200,8 @@ def test_plans__are_read_by_the_agents_and_name_what_the_command_takes(examples:
         plan = parse_plan(branch.spans[1].text)
         steps = [plan] if isinstance(plan, str) else list(plan.parts)
         comment, *_ = branch.spans[1].text.strip().splitlines()
-        command, _, makes = comment.split(": ", 1)[1].split(".")[0].partition(" makes ")
+        thought = re.sub(r" \((get|craft)\)", "", comment)
+        command, _, makes = thought.split(": ", 1)[1].split(".")[0].partition(" makes ")
         assert f"craft {makes} {command}\n" in f"{example.situation}\n"
         assert len(steps) == command.count(",") + 2
         assert branch.end
