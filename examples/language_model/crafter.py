@@ -219,6 +219,16 @@ class Crafter:
 
     def misread(self, recipe: Recipe, count: int, name: str, have: int) -> None:
         """Take a command for another one, gather what that takes, and craft in vain."""
+        wrong = self.mistaken(recipe)
+        if wrong == recipe:
+            return
+        self.think(self.intention(wrong, count, name, have), learnt=False)
+        self.gather(wrong, -(-count // wrong.makes))
+        if not self.lacks(wrong):
+            self.play(self.action(wrong), learnt=False)
+
+    def mistaken(self, recipe: Recipe) -> Recipe:
+        """Return a command with a part less, another one in its place, or another amount of it."""
         slots = list(recipe.slots)
         at = self.rng.randrange(len(slots))
         others = [slot for other in self.shown for slot in other.slots if self.can_be_got(slot.ingredient)]
@@ -228,13 +238,19 @@ class Crafter:
             slots[at] = self.rng.choice(others)
         else:
             slots[at] = slots[at]._replace(amount=max(1, slots[at].amount + self.rng.choice((-1, 1, 2))))
-        wrong = recipe._replace(slots=tuple(slots))
-        if wrong == recipe:
-            return
-        self.think(self.intention(wrong, count, name, have), learnt=False)
-        self.gather(wrong, -(-count // wrong.makes))
-        if not self.lacks(wrong):
+        return recipe._replace(slots=tuple(slots))
+
+    def insist(self, recipe: Recipe, name: str, attempts: int) -> None:
+        """Craft one of a misread command in vain a number of times, and look at what is held in between."""
+        wrong = self.mistaken(recipe)
+        for _ in range(attempts):
+            self.think(self.intention(wrong, 1, name), learnt=False)
+            for slot in wrong.slots:
+                if self.rng.random() < 0.5:
+                    self.play(f"get {slot.amount} {name_of_ingredient(slot.ingredient)}", learnt=False)
             self.play(self.action(wrong), learnt=False)
+            if self.writer.answer.startswith("Could not find enough"):
+                self.play("inventory", learnt=False)
 
     def mistyped(self, offer: Offer) -> Offer:
         """Return items with one amount changed, or without one of them."""

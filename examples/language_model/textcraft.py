@@ -205,14 +205,19 @@ class Situation:
             return None
         return crafter.give_up(CannotBeHad(name))
 
-    def stuck(self, rng: random.Random, item: str) -> Branch:
-        """Return an attempt that is given up: the same action failed three times."""
+    def stuck(self, rng: random.Random, item: str) -> Branch | None:
+        """Return an attempt that is given up: the same craft failed three times, at once or after a new beginning."""
         name = self.book.names[item]
         crafter = self.crafter(rng, f"craft {name}", {}, "")
         command = crafter.command_for(item)
-        crafter.think(crafter.intention(command, 1, name))
-        for _ in range(3):
-            crafter.play(crafter.action(command), learnt=False)
+        if rng.random() < 0.5:
+            crafter.insist(command, name, 3)
+        else:
+            crafter.think(crafter.intention(command, 1, name))
+            for _ in range(3):
+                crafter.play(crafter.action(command), learnt=False)
+        if crafter.held.get(item):
+            return None
         crafter.end(f"think: That failed three times. {FAILED}")
         return crafter.writer.branch("stuck")
 
