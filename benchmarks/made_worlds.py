@@ -64,7 +64,7 @@ The split `test` of `{recipes}`:
 deviation; in brackets stands the 95% Wilson interval over the tasks of one run. Below it is `k_max`, the deepest level
 of decomposition at which something was executed, over all episodes. All agents have their default bounds
 ([budgets.md](../../docs/budgets.md)). [{played_csv}]({played_csv}) has all numbers. Models whose name begins with
-`simulated` are the **simulated model**, not a language model ([README.md](README.md)).
+`simulated` are the **simulated model**, not a language model ([simulated.md](simulated.md)).
 
 ![Success over depth]({figure})
 

@@ -1,4 +1,4 @@
-"""A paper's table beside ours: the published numbers, those of the simulated model, and whether their order agrees."""
+"""A paper's table beside ours: the published numbers, those of a model here, and whether their order agrees."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ class Row:
 
 
 class Claim(NamedTuple):
-    """A statement of the paper, and its check on our numbers."""
+    """A statement of the paper or of another source, and its check on our numbers."""
 
     text: str
     holds: Callable[[Found], bool]
+    source: str = "Published"
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Table:
             lines.append(f"Shape: {agreement}")
         held = [claim.holds(found) for claim in self.claims]
         lines += [
-            f"Published: {claim.text}. Here: {'it holds' if holds else '**it does not hold**'}."
+            f"{claim.source}: {claim.text}. Here: {'it holds' if holds else '**it does not hold**'}."
             for claim, holds in zip(self.claims, held, strict=True)
         ]
         if self.cause and (agreement.opposite or not all(held)):
@@ -181,12 +182,12 @@ def _standard_error(first: Result, second: Result, column: Column) -> float:
 
 
 def shown(of: Result, column: Column) -> str:
-    """Return a number of ours: rates and scores in percent with the deviation between runs."""
+    """Return a number of ours: rates and scores in percent with the deviation between runs, if there are several."""
     value = getattr(of, column.value)
     if value is None:
         return "-"
     text = f"{100 * value if column.value in PERCENT else value:.1f}"
     between = {"rate": of.between_runs, "score": of.score_between_runs}.get(column.value)
-    if between is not None:
+    if between is not None and len(of.rates) > 1:
         text += f" ± {100 * between:.1f}"
     return f"{text} [{100 * of.low:.0f}, {100 * of.high:.0f}]" if column.interval else text

@@ -53,7 +53,7 @@ ROWS = (*((around, name) for around in SIGHTS for name in SELECTORS), ("exact", 
 
 TEXT = """# MineTechTree-v0: DEPS's selectors, with the plans of a simulated model
 
-Results with plans of the **simulated model**, not of a language model: see [README.md](README.md).
+Results with plans of the **simulated model**, not of a language model: see [simulated.md](simulated.md).
 
 Two, three or four tasks of `core71` at once, {episodes} draws each, under several tick limits. In *apart* the tasks
 need resources at different places (listed in `parallel_goals.py`); in *any* they are drawn from all tasks. All

@@ -1,4 +1,4 @@
-"""Writes ``benchmarks/results``: a page for each paper, and pages on the simulated model that plays them."""
+"""Writes the pages of ``benchmarks/results`` on papers, and on the simulated model that plays them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAGES: dict[str, Sequence[Table]] = {
 """The tables of each page."""
 
 LEGEND = (
-    "Every number is of the **simulated model**, not of a language model ([README.md](README.md)): "
+    "Every number is of the **simulated model**, not of a language model ([simulated.md](simulated.md)): "
     f"`{simulated()}` unless a\ntable says otherwise. It is the mean of {len(SEEDS)} runs (seeds {SEEDS[0]} to "
     f"{SEEDS[-1]}) ± their standard deviation; in brackets stands the 95%\nWilson interval over the tasks of one run."
 )
@@ -77,25 +77,37 @@ The span is the number of things that the model can keep in mind at once ([span.
 """,
 }
 
-INDEX = f"""# Results of a simulated model
+INDEX = """# Results
 
-Every number of ours in these tables is of the **simulated model**, not of a language model. They show how each
-algorithm behaves with a player that knows the game, but can keep only a limited number of things in mind at once (the
-*span*), claims success where it should admit failure, writes wrong commands, and misjudges what it sees, each with a
-fixed probability. They say nothing about how well a language model plays.
+## A simulated model
+
+[What it is](simulated.md), and what its numbers are not.
 
 - [ADaPT's tables and figures](adapt.md), beside the published numbers
 - [DEPS's tables and figures](deps.md), likewise; [its selectors](selectors.md) in detail
 - [What the model's switches do](model.md): false claims, slips, misjudgements, the exemption of plans from the span
 - [Every agent at every span](spans.md), in four worlds
 
+## Both
+
+- [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them
+
+## Small networks
+
+Trained on TextCraft by `make learn`: [MaskablePPO](learning.md) and [behaviour cloning](behaviour_cloning.md).
+"""
+SIMULATED = f"""# The simulated model of these results
+
+Every number of ours in [adapt.md](adapt.md), [deps.md](deps.md), [selectors.md](selectors.md), [model.md](model.md) and
+[spans.md](spans.md) is of the **simulated model**, not of a language model. They show how each algorithm behaves with a
+player that knows the game, but can keep only a limited number of things in mind at once (the *span*), claims success
+where it should admit failure, writes wrong commands, and misjudges what it sees, each with a fixed probability. They
+say nothing about how well a language model plays.
+
 The standard model is `{simulated()}`: the default span, and faults at
 round numbers, the same in every world. Every experiment is played with {len(SEEDS)} seeds, of which none was left out.
 [results.csv](results.csv) has all of them by task group. `make results` reproduces these pages byte for byte on every
 machine.
-
-Small networks trained on TextCraft have their own pages: [MaskablePPO](learning.md) and
-[behaviour cloning](behaviour_cloning.md), written by `make learn`.
 """
 
 
@@ -128,7 +140,7 @@ def pages(numbers: str, reached: str) -> dict[str, str]:
         f"{name}.md": "\n".join([HEADS[name], *(table.markdown(found) for table in tables[name])]) for name in HEADS
     }
     figures = {f"{study.name}.svg": study.svg(found) for study in STUDIES}
-    return {"README.md": INDEX, **files, **figures}
+    return {"README.md": INDEX, "simulated.md": SIMULATED, **files, **figures}
 
 
 def write(file: Path, text: str) -> None:
