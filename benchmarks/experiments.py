@@ -51,6 +51,7 @@ class Experiment:
         planner: Another model for its planner; empty for the same one.
         env_args: Arguments of the environment.
         max_calls: Maximum number of completions per episode.
+        workers: Number of concurrent episodes, which changes no result.
     """
 
     env: str
@@ -61,6 +62,7 @@ class Experiment:
     planner: str = ""
     env_args: Args = ()
     max_calls: int = 1000
+    workers: int = 1
 
     @property
     def name(self) -> str:
@@ -84,6 +86,7 @@ class Experiment:
             env_args=dict(self.env_args),
             seed=seed,
             max_calls=self.max_calls,
+            workers=self.workers,
         )
 
     def folder(self, runs: Path, seed: int) -> Path:

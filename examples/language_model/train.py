@@ -16,7 +16,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,10 @@ from textcraft_gym.evaluation.runner import evaluate
 
 POOL = 48
 """Examples that are sorted by length, so that those of a step are of nearly one length."""
+
+
+DEV_CALLS = 30
+"""Completions that a goal of dev may take while the model is trained: most take half of them, and the others time."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,8 @@ def dev_won(adapter: Path, goals: int) -> int:
     from gates import dev_spec  # the model in the process is an extra of its own
 
     with tempfile.TemporaryDirectory() as folder:
-        records = evaluate(dev_spec(adapter, Path(folder), goals), Path(folder) / "run")
+        spec = replace(dev_spec(adapter, Path(folder), goals), max_calls=DEV_CALLS)
+        records = evaluate(spec, Path(folder) / "run")
     return sum(bool(record["won"]) for record in records)
 
 

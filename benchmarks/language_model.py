@@ -1,0 +1,223 @@
+"""The experiment of docs/language_model.md: how deep agents come with a language model whose training data is known.
+
+    make train-lm LM_SEED=0                  # runs/lm-seed0, and likewise 1 and 2
+    make train-lm LM_SEED=0 TOKENS=240000    # runs/lm-240000-seed0: the planner that was trained for a tenth
+    python benchmarks/language_model.py --seeds 0 --tables depth
+
+A run is greedy, so that the seeds of an experiment are those of the training, and not of the play.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from adapt_paper import AGENTS, TASK_TYPES, deepest, of, rate
+from experiments import Experiment, Found, play, read_csv, write_csv
+from paper import Claim, Column, Row, Table
+
+from textcraft_gym.evaluation.run_spec import RunSpec
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+RUNS = HERE.parent / "runs"
+PAGE, PLAYED = "language_model.md", "language_model.csv"
+SEEDS = (0, 1, 2)
+"""The seeds of the training."""
+FULL, TENTH, UNTRAINED = "trained", "trained for a tenth", "untrained"
+SHORT_TOKENS = 240_000
+
+
+@dataclass(frozen=True)
+class Learnt(Experiment):
+    """Runs that differ only in the seed that their model was trained with."""
+
+    model: str = FULL
+    workers: int = 8
+
+    def spec(self, seed: int) -> RunSpec:
+        """Return the run with the model of a training seed; what one run asked, the others of the seed read again."""
+        return replace(
+            super().spec(0),
+            model=model(self.model, seed),
+            planner=model(self.planner, seed) if self.planner else None,
+            prompts="short",
+            cassette=RUNS / "language_model" / f"seed{seed}.sqlite",
+        )
+
+
+def model(name: str, seed: int) -> str:
+    """Return the description of a model of the experiment."""
+    if name == UNTRAINED:
+        return "local:adapter=none"
+    tokens = f"-{SHORT_TOKENS}" if name == TENTH else ""
+    return f"local:adapter={RUNS / f'lm{tokens}-seed{seed}' / 'adapter.gguf'}"
+
+
+TEXTCRAFT = Learnt("TextCraft-v0", "test", "react")
+ALFWORLD = Learnt("ALFWorld-v0", "valid_unseen", "react")
+DEPTHS = (2, 3, 4)
+BY_DEPTH = (*(Column(f"depth {depth}", f"depth {depth}", interval=True) for depth in DEPTHS), Column("all goals"))
+D_MAX = range(1, 5)
+PUBLISHED = dict(zip(AGENTS, (19.0, 27.0, 15.0, 32.0, 52.0), strict=True))
+AGENT_ROWS = tuple(
+    Row(AGENTS[agent], of(TEXTCRAFT, agent), (*by_depth, PUBLISHED[agent]))
+    for agent, by_depth in {
+        "react": (26.9, 1.8, None),
+        "plan_and_execute": (None,) * 3,
+        "try_again": (None,) * 3,
+        "reflexion": (None,) * 3,
+        "adapt": (None,) * 3,
+    }.items()
+)
+LEVELS = tuple(Row(f"ADaPT, d_max {d_max}", deepest(TEXTCRAFT, d_max)) for d_max in D_MAX)
+
+DEPTH = Table(
+    "Success (%) by depth of the goal",
+    "The paper's 200 goals of TextCraft. The paper's ADaPT is that with a `d_max` of 4.",
+    BY_DEPTH,
+    AGENT_ROWS,
+    (
+        Claim(
+            "ReAct wins less at depth 3 than at depth 2",
+            lambda found: rate(found, TEXTCRAFT, "depth 3") < rate(found, TEXTCRAFT, "depth 2"),
+        ),
+        Claim(
+            "ADaPT wins more than ReAct at depth 3, which no task of the executor has",
+            lambda found: rate(found, deepest(TEXTCRAFT, 4), "depth 3") > rate(found, TEXTCRAFT, "depth 3"),
+        ),
+    ),
+)
+DECOMPOSITION = Table(
+    "Success (%) over the maximum depth of decomposition",
+    "With a `d_max` of 1 ADaPT is ReAct with the turns that a step of a plan has.",
+    BY_DEPTH,
+    LEVELS,
+    (
+        Claim(
+            "at depth 3 success grows from a `d_max` of 1 to 2 and from 2 to 3",
+            lambda found: (
+                rate(found, deepest(TEXTCRAFT, 1), "depth 3")
+                < rate(found, deepest(TEXTCRAFT, 2), "depth 3")
+                < rate(found, deepest(TEXTCRAFT, 3), "depth 3")
+            ),
+            "Stated before it was run",
+        ),
+    ),
+)
+MEASURES = Table(
+    "What was claimed, and what it cost",
+    "All 200 goals. *Claimed* is the share of episodes that the agent said it had won, *right* the share of these that "
+    "it had, *told* the share of the won ones that it claimed; *calls* are completions an episode; k_max is the "
+    "deepest level of decomposition that was executed, over the episodes won.",
+    (
+        Column("claimed", value="claimed"),
+        Column("right", value="precision"),
+        Column("told", value="recall"),
+        Column("calls", value="calls"),
+        Column("k_max", value="k_max_won"),
+    ),
+    (*(replace(row, published=()) for row in AGENT_ROWS), *LEVELS),
+)
+
+
+def planned_by(planner: str) -> Experiment:
+    """Return ADaPT with a trained executor and another planner."""
+    return replace(deepest(TEXTCRAFT, 4), planner="" if planner == FULL else planner)
+
+
+PLANNERS = Table(
+    "A planner other than the executor, success (%)",
+    f"ADaPT with a `d_max` of 4. The executor is trained in full; a tenth are {SHORT_TOKENS:,} tokens.",
+    BY_DEPTH,
+    tuple(Row(f"planner {planner}", planned_by(planner)) for planner in (UNTRAINED, TENTH, FULL)),
+    (
+        Claim(
+            "success grows with the planner's training",
+            lambda found: (
+                rate(found, planned_by(UNTRAINED)) < rate(found, planned_by(TENTH)) < rate(found, planned_by(FULL))
+            ),
+        ),
+    ),
+)
+HOUSEHOLDS = Table(
+    "ALFWorld, success (%) by task type",
+    "The split `valid_unseen`: 134 households made by the suite, not the paper's games.",
+    TASK_TYPES,
+    tuple(
+        Row(AGENTS[agent], of(ALFWORLD, agent), (None,) * 6 + (published,))
+        for agent, published in zip(AGENTS, (43.3, 43.3, 47.8, 57.5, 71.6), strict=True)
+    ),
+)
+TABLES: Mapping[str, Table] = {
+    "depth": DEPTH,
+    "decomposition": DECOMPOSITION,
+    "measures": MEASURES,
+    "planners": PLANNERS,
+    "households": HOUSEHOLDS,
+}
+
+HEAD = """# A trained language model
+
+The experiment of [docs/language_model.md](../../docs/language_model.md), which was stated there before it was run. The
+model is SmolLM2-135M-Instruct with an adapter that learned for 2.4 million tokens from the experts of these worlds. The
+executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in either.
+
+Each number is the mean of {runs} ± their standard deviation; in brackets stands the 95% Wilson interval over the
+goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared with ours by size, but the
+order of rows can: *Shape* counts the pairs of rows that come in the published order. [{played}]({played}) has all
+numbers. The simulated model's tables are on [pages of their own](simulated.md).
+"""
+
+
+def pages(numbers: str) -> dict[str, str]:
+    """Return the page, which follows from the CSV file."""
+    found = read_csv(numbers)
+    runs = {len(of_all["all"].rates) for of_all in found.values()}
+    training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
+    tables = [table for table in (_played(table, found) for table in TABLES.values()) if table.rows]
+    head = HEAD.format(runs=training, played=PLAYED)
+    return {PAGE: "\n".join([head, *(table.markdown(found) for table in tables)])}
+
+
+def _played(table: Table, found: Found) -> Table:
+    """Return a table without the rows that were not played yet, and without its claims if there are such rows."""
+    rows = tuple(row for row in table.rows if row.played and row.played.name in found)
+    return replace(table, rows=rows, claims=table.claims if len(rows) == len(table.rows) else ())
+
+
+def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
+    """Play what is missing, one experiment after another, and write the CSV file and the page after each."""
+    file = RESULTS / PLAYED
+    chosen = list(dict.fromkeys(experiment for name in tables for experiment in TABLES[name].experiments))
+    for experiment in chosen:
+        found = dict(read_csv(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+        found[experiment.name] = play(experiment, RUNS / "language_model", seeds)
+        print(f"{experiment.name}: {100 * found[experiment.name]['all'].rate:.1f}%", flush=True)
+        file.write_text(write_csv(found), encoding="utf-8", newline="\n")
+        write_pages()
+
+
+def write_pages() -> None:
+    """Write the page from the CSV file."""
+    for name, text in pages((RESULTS / PLAYED).read_text(encoding="utf-8")).items():
+        (RESULTS / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def main() -> None:
+    """Play the experiment, or parts of it, and write its page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="seeds of the training")
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=[*TABLES], help="tables to play")
+    parser.add_argument("--pages", action="store_true", help="play nothing: write the page from the CSV file")
+    options = parser.parse_args()
+    if options.pages:
+        write_pages()
+    else:
+        play_tables(options.tables, options.seeds)
+
+
+if __name__ == "__main__":
+    main()
