@@ -35,7 +35,7 @@ class Learnt(Experiment):
     """Runs that differ only in the seed that their model was trained with."""
 
     model: str = FULL
-    workers: int = 8
+    workers: int = 4
 
     def spec(self, seed: int) -> RunSpec:
         """Return the run with the model of a training seed; what one run asked, the others of the seed read again."""
