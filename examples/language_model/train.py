@@ -1,7 +1,7 @@
 """Trains an adapter of a small language model on dialogues of the worlds' experts.
 
     python examples/language_model/train.py --out runs/lm --tokens 3000000
-    python examples/language_model/train.py --out runs/lm --worlds textcraft=0.7,alfworld=0.2,minetechtree=0.1
+    python examples/language_model/train.py --out runs/lm --worlds textcraft=0.7,alfworld=0.3
     python examples/language_model/train.py --out runs/lm --resume        # after an interruption
 
 The same seed gives the same data, on a CPU and on a GPU. A checkpoint is written every few minutes.
@@ -50,9 +50,9 @@ class Plan:
         warm_up: Share of the tokens over which the rate rises.
     """
 
-    worlds: str = "textcraft=1"
+    worlds: str = "textcraft=0.65,alfworld=0.22,minetechtree=0.08,webshop=0.05"
     seed: int = 0
-    tokens: int = 1_250_000
+    tokens: int = 2_400_000
     examples: int = 2
     longest: int = 720
     rate: float = 1e-3
@@ -183,7 +183,7 @@ def main() -> None:
         parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default), default=field.default)
     parser.add_argument("--out", type=Path, required=True, help="the folder of the run")
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint, with its plan")
-    parser.add_argument("--save-every", type=int, default=100_000, help="tokens between checkpoints")
+    parser.add_argument("--save-every", type=int, default=200_000, help="tokens between checkpoints")
     parser.add_argument(
         "--dev-goals", type=int, default=0, help="goals of dev to play at each checkpoint (extra [local])"
     )
