@@ -15,18 +15,14 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from dialogue import Branch, Writer
+from dialogue import Branch
+from teacher import COMPLETED, FAILED, CannotBeHad, Teacher
 
-from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
-from textcraft_gym.envs.textcraft import text
-from textcraft_gym.envs.textcraft.rules import apply, world_of
+from textcraft_gym.envs.textcraft import rules, text
 from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
-WHOLE, STEP = settings_for("react", PROFILE.name), settings_for("adapt", PROFILE.name)
-"""The bounds of a whole goal, and of a step of a plan."""
-COMPLETED, FAILED = "Task completed!", "task failed!"
 MISTAKES = ("too early", "too few", "too many", "kind", "misread", "mistype", "get", "get too few", "get another")
 """The kinds of mistakes: crafts too early, too few or one too many; a craft that names a kind in place of an item, or
 follows a command that was misread or is mistyped; a ``get`` of a crafted item, of too few, or of another name."""
@@ -34,11 +30,7 @@ COUNTED = 3
 """After so many applications of a command the teacher says how many they were."""
 
 
-class CannotBeHad(Exception):
-    """No command makes an item, and it cannot be got."""
-
-
-class Crafter:
+class Crafter(Teacher):
     """One dialogue of the teacher.
 
     Args:
@@ -50,6 +42,9 @@ class Crafter:
         rng: Chooses wrong amounts.
     """
 
+    profile, apply = PROFILE, staticmethod(rules.apply)
+    state: Mapping[str, int]
+
     def __init__(
         self,
         book: RecipeBook,
@@ -60,14 +55,21 @@ class Crafter:
         mistakes: Sequence[str] = (),
         rng: random.Random,
     ) -> None:
-        self.book, self.shown, self.held = book, shown, dict(held)
-        self.world = world_of(book)
-        self.writer = Writer(prompt)
-        self.mistakes = list(mistakes)
-        self.rng = rng
+        super().__init__(rules.world_of(book), dict(held), prompt, mistakes=mistakes, rng=rng)
+        self.book, self.shown = book, shown
+        self.went_on_too_early = False
+
+    def turn(self, line: str, answer: str | None, *, learnt: bool = True) -> None:
+        """Write a line and its answer; a line that goes on too early is not learnt."""
+        super().turn(line, answer, learnt=learnt and not self.went_on_too_early)
         self.went_on_too_early = False
 
     # -- What is known --------------------------------------------------------------------------------------------
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """The inventory."""
+        return self.state
 
     def commands(self, item_or_kind: Ingredient) -> list[Recipe]:
         """Return the listed commands that make an ingredient."""
@@ -100,34 +102,6 @@ class Crafter:
             ((item, self.held.get(item, 0)) for item in self.book.members.get(ingredient, ingredient)),
             key=lambda pair: pair[1],
         )
-
-    # -- What is said ---------------------------------------------------------------------------------------------
-
-    def play(self, action: str, *, learnt: bool = True) -> str:
-        """Play an action and return its answer."""
-        self.held, answer, _, _ = apply(self.world, self.held, action)
-        self.write(action, answer, learnt)
-        return answer
-
-    def think(self, thought: str, *, learnt: bool = True) -> None:
-        """Write a thought."""
-        self.write(f"think: {thought}", "OK.", learnt)
-
-    def write(self, line: str, answer: str, learnt: bool) -> None:
-        """Write a line and its answer; a line that goes on too early is not learnt."""
-        self.writer.turn(line, answer, learnt=learnt and not self.went_on_too_early)
-        self.went_on_too_early = False
-
-    def end(self, line: str) -> None:
-        """Write the last line."""
-        self.writer.turn(line, None)
-
-    def errs(self, kind: str) -> bool:
-        """Return whether to make a mistake now, which then is made once."""
-        if kind in self.mistakes:
-            self.mistakes.remove(kind)
-            return True
-        return False
 
     # -- What is done ---------------------------------------------------------------------------------------------
 
@@ -213,7 +187,7 @@ class Crafter:
         """Play an action in vain, once or twice; then look at what is held if that is why, and think again."""
         for _ in range(self.rng.choice((1, 1, 2))):
             self.play(action, learnt=False)
-        if self.writer.answer.startswith("Could not find enough"):
+        if self.answer.startswith("Could not find enough"):
             self.play("inventory")
         self.think(self.intention(recipe, count, name, have))
 
@@ -249,7 +223,7 @@ class Crafter:
                 if self.rng.random() < 0.5:
                     self.play(f"get {slot.amount} {name_of_ingredient(slot.ingredient)}", learnt=False)
             self.play(self.action(wrong), learnt=False)
-            if self.writer.answer.startswith("Could not find enough"):
+            if self.answer.startswith("Could not find enough"):
                 self.play("inventory", learnt=False)
 
     def mistyped(self, offer: Offer) -> Offer:
@@ -308,23 +282,18 @@ class Crafter:
         command = self.command(ingredient)
         return command.output if command else self.best(ingredient)[0]
 
-    def branch(
-        self, kind: str, ingredient: Ingredient, count: int, *, end: bool = False, bounds: Settings = STEP
-    ) -> Branch | None:
-        """Return the dialogue if it reached its end, which is claimed if ``end`` is true; None if it did not.
-
-        It did not where an agent would not come so far: in its turns, and with its patience.
-        """
-        if self.best(ingredient)[1] < count or not self.writer.fits(bounds.turns, bounds.patience, PROFILE.no_op):
+    def attempt(self, kind: str, item: str, count: int, agent: str = "adapt", *, end: bool = False) -> Branch | None:
+        """Return the dialogue if so many of an item are held, which is claimed if ``end`` is true; else None."""
+        if self.held.get(item, 0) < count or not self.fits(agent):
             return None
         if end:
             self.end(COMPLETED)
-        return self.writer.branch(kind)
+        return Branch(kind, tuple(self.spans))
 
-    def give_up(self, missing: CannotBeHad) -> Branch:
-        """Return the dialogue, which ends with what nothing gives."""
-        self.end(f"think: {missing} cannot be got, and no command makes it. {FAILED}")
-        return self.writer.branch("impossible")
+    def give_up(self, kind: str, why: str) -> Branch:
+        """Return the dialogue, which ends with the reason why it failed."""
+        self.end(f"think: {why} {FAILED}")
+        return Branch(kind, tuple(self.spans))
 
     def named(self, ingredient: Ingredient) -> bool:
         """Return whether an ingredient's name is that of an item."""

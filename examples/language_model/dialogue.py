@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import ClassVar, NamedTuple
 
-from textcraft_gym.agents.prompts import Template
+from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.prompts import Prompts, Template
+
+PLANNERS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
+"""The agent that asks for each kind of completion; the other dialogues are those of an executor, which is ReAct's."""
 
 
 class Span(NamedTuple):
@@ -61,17 +69,92 @@ class Writer:
         if answer is not None:
             self.spans.append(Span(f"{answer}\n>", False))
 
-    def fits(self, turns: int, patience: int, no_op: tuple[str, ...]) -> bool:
-        """Return whether an agent with so many turns, and patience with answers that are no-ops, comes to its end."""
-        dead = longest = 0
-        for span in self.spans[2::2]:
-            dead = dead + 1 if span.text.startswith(no_op) else 0
-            longest = max(longest, dead)
-        return len(self.spans) // 2 <= turns and longest < patience
+    @property
+    def transcript(self) -> str:
+        """The turns as an agent keeps them."""
+        lines, answers = self.spans[1::2], self.spans[2::2]
+        turns = [f"> {line.text.strip()}" for line in lines]
+        for at, answer in enumerate(answers):
+            turns[at] += "\n" + answer.text.removesuffix("\n>")
+        return "\n".join(turns)
 
-    def branch(self, kind: str) -> Branch:
-        """Return the dialogue."""
-        return Branch(kind, tuple(self.spans))
+
+class Situation(ABC):
+    """What the dialogues of an example begin with; each world says what can be asked about it.
+
+    Args:
+        observation: The first observation of an episode.
+
+    Attributes:
+        profile: How agents read the world.
+        text: The situation.
+        sentence: The task.
+    """
+
+    profile: ClassVar[GameProfile]
+
+    def __init__(self, observation: str) -> None:
+        self.text, self.sentence = self.profile.read(observation)
+
+    @classmethod
+    def examples(cls, seed: int) -> Iterator[Example]:
+        """Yield examples without end; the same seed gives the same ones."""
+        rng = random.Random(f"{cls.profile.name}/{seed}")
+        for situation in cls.drawn(rng):
+            example = situation.example(rng)
+            if example.branches:
+                yield example
+
+    @classmethod
+    @abstractmethod
+    def drawn(cls, rng: random.Random) -> Iterator[Situation]:
+        """Yield situations for training without end."""
+
+    @abstractmethod
+    def example(self, rng: random.Random) -> Example:
+        """Return dialogues about the situation."""
+
+    def filled(
+        self,
+        kinds: Mapping[Callable[[random.Random], Iterable[Branch | None]], float],
+        rng: random.Random,
+        *,
+        longest: int,
+        shortest: int,
+    ) -> Example:
+        """Return dialogues of kinds that are drawn until there is no more room.
+
+        Args:
+            kinds: What makes the dialogues of each kind, and its weight.
+            rng: Draws the kinds and their dialogues.
+            longest: Maximum number of characters of the example.
+            shortest: The number of characters that a dialogue needs at least.
+        """
+        weights = dict(kinds)
+        room = longest - len(self.text)
+        branches: dict[Branch, None] = {}
+        while weights and room > shortest:
+            (drawn,) = rng.choices([*weights], [*weights.values()])
+            del weights[drawn]
+            for branch in drawn(rng):
+                if branch and len(branch.text) <= room and branch not in branches:
+                    room -= len(branch.text)
+                    branches[branch] = None
+        return Example(self.text, tuple(branches))
+
+    def prompt(self, task: str, information: str = "", *, agent: str = "react", transcript: str = "") -> str:
+        """Return an agent's prompt from the end of the situation on."""
+        values = {"task": task, "information": information, "transcript": transcript}
+        return after_situation(self.template(agent), self.text, **values)
+
+    def completion(self, kind: str, task: str, text: str, *, information: str = "", transcript: str = "") -> Branch:
+        """Return what a planner is asked, and its completion."""
+        return completion(kind, self.prompt(task, information, agent=PLANNERS[kind], transcript=transcript), text)
+
+    @classmethod
+    def template(cls, agent: str) -> Template:
+        """Return an agent's short prompt."""
+        return _template(agent, cls.profile.name)
 
 
 def completion(kind: str, prompt: str, text: str) -> Branch:
@@ -83,3 +166,13 @@ def completion(kind: str, prompt: str, text: str) -> Branch:
 def after_situation(template: Template, situation: str, **values: str) -> str:
     """Return the rest of a prompt that begins with a situation."""
     return template.fill(situation=situation, **values).removeprefix(situation)
+
+
+def numbered(steps: Iterable[str]) -> str:
+    """Return a plan as text; its steps are taken in their order, which need not be said."""
+    return "\n".join(f"Step {number}: {step}" for number, step in enumerate(steps, 1))
+
+
+@cache
+def _template(agent: str, game: str) -> Template:
+    return Prompts("short").of(agent, game)

@@ -7,14 +7,15 @@ rooms. Half of the households are smaller than usual, with fewer things, so that
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dialogue import Branch, Example, after_situation, completion
-from housekeeper import COMPLETED, FAILED, PLACES_A_SEARCH, STEP, WHOLE, Housekeeper, a, groups
+import dialogue
+from dialogue import Branch, Example
+from housekeeper import PLACES_A_SEARCH, Housekeeper, groups
+from teacher import COMPLETED, FAILED, a
 
 from textcraft_gym.agents.adapt.step_plan import write_plan
-from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
 from textcraft_gym.agents.games.alfworld.household import (
     APPLIANCES,
@@ -25,7 +26,6 @@ from textcraft_gym.agents.games.alfworld.household import (
     likely,
     read_task,
 )
-from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.alfworld.game import State
 from textcraft_gym.envs.alfworld.rules import apply, opening
 from textcraft_gym.envs.alfworld.splits import split_ids
@@ -38,10 +38,6 @@ SHORTEST = 250
 """The number of characters that a dialogue needs at least."""
 SMALL_ROOM = 14
 """The most places of a room that is searched in vain."""
-_PROMPTS = Prompts("short")
-_REACT, _PLAN, _FULL, _REFLECT = (
-    _PROMPTS.of(agent, PROFILE.name) for agent in ("react", "adapt", "plan_and_execute", "reflexion")
-)
 
 
 class Reflection(NamedTuple):
@@ -58,15 +54,6 @@ class Reflection(NamedTuple):
     first: tuple[str, ...] = ()
 
 
-def examples(seed: int) -> Iterator[Example]:
-    """Yield examples without end; the same seed gives the same ones."""
-    rng = random.Random(f"alfworld/{seed}")
-    while True:
-        example = Situation(draw_task(rng)).example(rng)
-        if example.branches:
-            yield example
-
-
 def draw_task(rng: random.Random) -> str:
     """Return the id of a task for training."""
     spec = parse_id(rng.choice(split_ids("train")))
@@ -76,24 +63,32 @@ def draw_task(rng: random.Random) -> str:
     return spec.id
 
 
-class Situation:
+class Situation(dialogue.Situation):
     """A household and its task.
 
     Args:
         task_id: The id of the task.
     """
 
+    profile = PROFILE
+
     def __init__(self, task_id: str) -> None:
         self.game = Task(task_id, parse_id(task_id).goal.task_type).game("0.4")
-        self.text, self.sentence = PROFILE.read(opening(self.game))
+        super().__init__(opening(self.game))
         task = read_task(self.sentence)
         assert task, self.sentence  # noqa: S101
         self.task: HouseholdTask = task
         self.places: list[str] = Household(self.text).places
 
+    @classmethod
+    def drawn(cls, rng: random.Random) -> Iterator[Situation]:
+        """Yield households and their tasks without end."""
+        while True:
+            yield cls(draw_task(rng))
+
     def example(self, rng: random.Random) -> Example:
-        """Return dialogues about the situation, of kinds that are drawn until there is no more room."""
-        kinds: dict[Callable[[random.Random], Iterable[Branch | None]], float] = {
+        """Return dialogues about the situation."""
+        kinds = {
             self.goal: 5,
             self.some_steps: 3,
             self.plans: 3,
@@ -103,28 +98,19 @@ class Situation:
             self.interrupted: 1.5,
             self.another_trial: 1.5,
         }
-        room = LONGEST - len(self.text)
-        branches: dict[Branch, None] = {}
-        while kinds and room > SHORTEST:
-            (drawn,) = rng.choices([*kinds], [*kinds.values()])
-            del kinds[drawn]
-            for branch in drawn(rng):
-                if branch and len(branch.text) <= room and branch not in branches:
-                    room -= len(branch.text)
-                    branches[branch] = None
-        return Example(self.text, tuple(branches))
+        return self.filled(kinds, rng, longest=LONGEST, shortest=SHORTEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the task is done."""
-        yield self.whole(self.keeper(self.sentence, self.game.first, rng), "goal", WHOLE)
+        yield self.whole(self.keeper(self.sentence, self.game.first, rng), "goal", "react")
 
-    def whole(self, keeper: Housekeeper, branch_kind: str, bounds: Settings = STEP) -> Branch | None:
+    def whole(self, keeper: Housekeeper, branch_kind: str, agent: str = "reflexion") -> Branch | None:
         """Have the whole task done."""
         keeper.think(f"To do: {', '.join(self.stages())}.")
         keeper.work(self.task)
-        return keeper.branch(branch_kind, bounds) if keeper.state.won else None
+        return keeper.branch(branch_kind, agent) if keeper.won else None
 
     def some_steps(self, rng: random.Random) -> list[Branch]:
         """Return one or two attempts at steps of a plan."""
@@ -142,7 +128,7 @@ class Situation:
             if not branch:
                 break
             made.append(branch)
-            if not done or keeper.state.won:
+            if not done or keeper.won:
                 break
             state, last = keeper.state, keeper.last
         return made
@@ -196,7 +182,7 @@ class Situation:
         keeper = self.keeper(self.sentence, self.game.first, rng, slips=0)
         for _ in range(rng.randrange(1, 8)):
             step = keeper.household.next(self.task, keeper.order)
-            if step and not keeper.state.won:
+            if step and not keeper.won:
                 keeper.play(step.command)
         return keeper
 
@@ -256,8 +242,7 @@ class Situation:
         else:  # it failed, perhaps because the thing was not held
             comment = f"# The {self.task.thing} may not be held."
             steps = [[f"find and take {a(self.task.thing)}"], [sentence]]
-        prompt = after_situation(_PLAN, self.text, task=sentence, information="")
-        return completion("plan", prompt, f"{comment}\n{_plan(steps)}")
+        return self.completion("plan", sentence, f"{comment}\n{_plan(steps)}")
 
     def plans(self, rng: random.Random) -> list[Branch]:
         """Return plans of the task and of one of its steps, one level down."""
@@ -267,8 +252,7 @@ class Situation:
     def full_plan(self, rng: random.Random) -> Iterator[Branch]:
         """Yield a plan in full."""
         steps = [self.alternatives(step) for step in self.stages()]
-        prompt = after_situation(_FULL, self.text, task=self.sentence, information="")
-        yield completion("full plan", prompt, f"{self.comment()}\n{_plan(steps)}")
+        yield self.completion("full plan", self.sentence, f"{self.comment()}\n{_plan(steps)}")
 
     def comment(self) -> str:
         """Return the thought before a plan: the places that the task needs."""
@@ -285,10 +269,7 @@ class Situation:
         reflection = self.reflection(rng)
         if reflection is None:
             return
-        prompt = after_situation(
-            _REFLECT, self.text, task=self.sentence, information="", transcript=reflection.transcript
-        )
-        learnt = completion("reflection", prompt, f" {reflection.text}")
+        learnt = self.completion("reflection", self.sentence, f" {reflection.text}", transcript=reflection.transcript)
         told = f"From an earlier trial: {reflection.text}"
         keeper = self.keeper(self.sentence, self.game.first, rng, told=told, first=reflection.first)
         trial = self.whole(keeper, "next trial")
@@ -305,15 +286,15 @@ class Situation:
         stages = self.stages()
         stages[0] += f" from {', '.join(first)}"
         plan = _plan([[stage] for stage in stages])
-        return Reflection(_transcript(keeper), f"{lesson} New plan:\n{plan}", tuple(first))
+        return Reflection(keeper.transcript, f"{lesson} New plan:\n{plan}", tuple(first))
 
     def left_out(self, keeper: Housekeeper, rng: random.Random) -> tuple[str, list[str]]:
         """Claim to be done where a part is left; return the lesson, and where the thing was."""
         task, stages = self.task, self.stages()
         keeper.think(f"To do: {stages[0]}, {stages[-1]}.")
         keeper.work(task._replace(amount=1, treatment="", lamp=""))
-        taken = next((span.text for span in keeper.writer.spans if span.text.startswith(" take ")), "")
-        if keeper.state.won or not taken:
+        taken = next((span.text for span in keeper.spans if span.text.startswith(" take ")), "")
+        if keeper.won or not taken:
             return "", []
         keeper.end(COMPLETED)
         missing = f"{task.treatment} it" if task.treatment else f"look at it under the {task.lamp}"
@@ -360,7 +341,7 @@ class Situation:
             told = f"The last action was: {last[0]}\n{last[1]}"
         if slips is None:
             slips = rng.choice((1, 1, 2)) if rng.random() < 0.3 else 0
-        prompt = after_situation(_REACT, self.text, task=task, information=told)
+        prompt = self.prompt(task, told)
         return Housekeeper(self.game, state, self.text, prompt, last=last, first=first, slips=slips, rng=rng)
 
 
@@ -376,10 +357,4 @@ def _plan(steps: Sequence[Sequence[str]]) -> str:
     return plan if any(len(alternatives) > 1 for alternatives in steps) else plan.rpartition("\n")[0]
 
 
-def _transcript(keeper: Housekeeper) -> str:
-    """Return the turns of a dialogue as an agent keeps them."""
-    lines, answers = keeper.writer.spans[1::2], keeper.writer.spans[2::2]
-    turns = [f"> {line.text.strip()}" for line in lines]
-    for at, answer in enumerate(answers):
-        turns[at] += f"\n{answer.text.removesuffix(chr(10) + '>')}"
-    return "\n".join(turns)
+examples = Situation.examples

@@ -11,20 +11,16 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dialogue import Branch, Writer
+from teacher import COMPLETED, FAILED, Teacher, a
 
-from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
 from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, kind, likely
+from textcraft_gym.envs.alfworld import rules
 from textcraft_gym.envs.alfworld.game import Game, State
-from textcraft_gym.envs.alfworld.rules import apply
 from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
 
-COMPLETED, FAILED = "Task completed!", "task failed!"
 PLACES_A_SEARCH = 6
 """Maximum number of places that one thought or one step of a plan names: one attempt has turns to search them all."""
-STEP, WHOLE = settings_for("adapt", PROFILE.name), settings_for("react", PROFILE.name)
-"""The bounds that agents have for a step of a plan, and for a whole task."""
 SLIP_CHANCE = 0.3
 """Chance of a mistake at an action, while the dialogue has mistakes left to make."""
 DONE = {"clean": "clean", "heat": "hot", "cool": "cool"}
@@ -38,7 +34,7 @@ class Slip(NamedTuple):
     insight: str
 
 
-class Housekeeper:
+class Housekeeper(Teacher):
     """One dialogue of the teacher.
 
     Args:
@@ -50,10 +46,11 @@ class Housekeeper:
         first: Places to search first.
         slips: The number of mistakes to make.
         rng: Chooses the mistakes.
-
-    Attributes:
-        failed: Whether a line that is to be learnt did nothing; such a dialogue is not used.
     """
+
+    profile, apply = PROFILE, staticmethod(rules.apply)
+    game: Game
+    state: State
 
     def __init__(
         self,
@@ -67,46 +64,41 @@ class Housekeeper:
         slips: int = 0,
         rng: random.Random,
     ) -> None:
-        self.game, self.state = game, state
+        super().__init__(game, state, prompt, rng=rng)
         self.household = Household(situation)
         self.household.inventory_known = True
         if last:
             self.household.read(*last)
         self.last, self.first = last, first
-        self.writer = Writer(prompt)
-        self.slips, self.rng = slips, rng
-        self.failed = False
+        self.slips = slips
         self.listed: list[str] = []
         self.seeking = ""
         self.said: set[str] = set()
 
     # -- What is said and done ----------------------------------------------------------------------------------------
 
-    def play(self, command: str) -> str:
-        """Play a command and return its answer; to go where one is already does nothing, and is not learnt."""
-        self.state, answer, _, _ = apply(self.game, self.state, command)
-        self.last = command, answer
-        in_vain = answer == NOTHING_HAPPENS
-        self.failed = self.failed or (in_vain and not command.startswith("go to "))
-        self.household.read(command, answer)
-        self.writer.turn(command, answer, learnt=not in_vain)
+    @property
+    def won(self) -> bool:
+        """Whether the environment has ended the episode, so that nothing more can be said."""
+        return self.state.won
+
+    def turn(self, line: str, answer: str | None, *, learnt: bool = True) -> None:
+        """Write a line and its answer; a line that did nothing is not learnt."""
+        super().turn(line, answer, learnt=learnt and answer != NOTHING_HAPPENS)
+
+    def play(self, action: str, *, learnt: bool = True) -> str:
+        """Play a command and return its answer; one in vain spoils the dialogue, but to go where one is already."""
+        answer = super().play(action, learnt=learnt)
+        self.last = action, answer
+        self.failed = self.failed or (answer == NOTHING_HAPPENS and not action.startswith("go to "))
+        self.household.read(action, answer)
         return answer
 
-    def think(self, thought: str) -> None:
+    def think(self, thought: str, *, learnt: bool = True) -> None:
         """Write a thought, once."""
         if thought and thought not in self.said:
             self.said.add(thought)
-            self.writer.turn(f"think: {thought}", "OK.")
-
-    def end(self, line: str) -> None:
-        """Write the last line, unless the environment has ended the episode."""
-        if not self.state.won:
-            self.writer.turn(line, None)
-
-    def branch(self, branch_kind: str, bounds: Settings = STEP) -> Branch | None:
-        """Return the dialogue; None if it is not fit to be learnt, or an agent would not come to its end."""
-        fits = not self.failed and self.writer.fits(bounds.turns, bounds.patience, PROFILE.no_op)
-        return self.writer.branch(branch_kind) if fits else None
+            super().think(thought, learnt=learnt)
 
     # -- Tasks --------------------------------------------------------------------------------------------------------
 
@@ -124,7 +116,7 @@ class Housekeeper:
 
     def work(self, task: HouseholdTask) -> bool:
         """Do a task; return whether it is done."""
-        while not self.state.won and not self.household.done(task):
+        while not self.won and not self.household.done(task):
             step = self.household.next(task, self.order)
             if step is None or self.failed:
                 return False
@@ -228,12 +220,12 @@ class Housekeeper:
     def slip(self, task: HouseholdTask, step: Next) -> None:
         """Make a mistake before a step, once or twice, and understand it."""
         if self.slips and self.rng.random() < SLIP_CHANCE and (slip := self.mistake(task, step)):
-            after, answer, _, _ = apply(self.game, self.state, slip.command)
+            after, answer, _, _ = self.apply(self.game, self.state, slip.command)
             if answer == NOTHING_HAPPENS and after == self.state:
                 self.slips -= 1
                 for _ in range(self.rng.choice((1, 1, 2))):
-                    self.writer.turn(slip.command, answer, learnt=False)
-                self.writer.turn(f"think: {slip.insight}", "OK.")
+                    self.turn(slip.command, answer)
+                super().think(slip.insight)
 
     def mistake(self, task: HouseholdTask, step: Next) -> Slip | None:
         """Return a mistake that players make in place of a step."""
@@ -265,11 +257,6 @@ class Housekeeper:
 def place_of(command: str) -> str:
     """Return the place that a command names last."""
     return " ".join(command.split()[-2:])
-
-
-def a(noun: str) -> str:
-    """Return a noun with its article."""
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def groups(thing: str, places: Sequence[str], size: int = PLACES_A_SEARCH) -> list[str]:

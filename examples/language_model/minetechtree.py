@@ -9,31 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from dialogue import Branch, Example, after_situation, completion
-from toolmaker import (
-    COMPLETED,
-    FAILED,
-    MISTAKES,
-    WHOLE,
-    CannotBeHad,
-    Toolmaker,
-    plain,
-    told,
-)
+import dialogue
+from dialogue import Branch, Example, numbered
+from teacher import COMPLETED, FAILED, CannotBeHad
+from toolmaker import MISTAKES, Toolmaker, plain
 
-from textcraft_gym.agents.adapt.step_plan import write_plan
-from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games.crafting import read_recipe
 from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
 from textcraft_gym.agents.games.minetechtree.knowledge import WOODS, read_around, source, ways
-from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.expert import expert_plan
 from textcraft_gym.envs.minetechtree.generator import generate
-from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
+from textcraft_gym.envs.minetechtree.state import FIRST, Game, State
 from textcraft_gym.envs.minetechtree.tasks import Task, all_tasks
 
 LONGEST = 2000
@@ -42,22 +32,6 @@ SHORTEST = 150
 """The number of characters that a dialogue needs at least."""
 MAX_AMOUNT = 8
 """The most of an item that a sub-task asks for."""
-_PROMPTS = Prompts("short")
-_REACT, _PLAN, _FULL, _REFLECT = (
-    _PROMPTS.of(agent, PROFILE.name) for agent in ("react", "adapt", "plan_and_execute", "reflexion")
-)
-
-
-def examples(seed: int) -> Iterator[Example]:
-    """Yield examples without end; the same seed gives the same ones."""
-    rng = random.Random(f"minetechtree/{seed}")
-    tasks = [task for name, task in all_tasks("vanilla").items() if name not in held_out()]
-    while True:
-        task = rng.choice(tasks)
-        world = generate(f"training/{task.id}", rng.randrange(1 << 30))
-        example = Situation(task, Game(world, task.aims, task.ticks)).example(rng)
-        if example.branches:
-            yield example
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +42,7 @@ def held_out() -> frozenset[str]:
     return frozenset(task for task in last if int(hashlib.sha256(task.encode()).hexdigest(), 16) % 3 == 0)
 
 
-class Situation:
+class Situation(dialogue.Situation):
     """A world and its goal.
 
     Args:
@@ -76,16 +50,27 @@ class Situation:
         game: The world.
     """
 
+    profile = PROFILE
+
     def __init__(self, task: Task, game: Game) -> None:
+        super().__init__(text.reset(game, FIRST))
         self.task, self.game = task, game
-        self.text, self.sentence = PROFILE.read(text.reset(game, FIRST))
         self.item = task.id.replace("_", " ")
         self.trees = [name.removesuffix(" trees") for name in read_around(self.text) if name.endswith(" trees")]
         self.forbidden = {name.replace("_", " ") for name in held_out()}
 
+    @classmethod
+    def drawn(cls, rng: random.Random) -> Iterator[Situation]:
+        """Yield worlds and their goals without end."""
+        tasks = [task for name, task in all_tasks("vanilla").items() if name not in held_out()]
+        while True:
+            task = rng.choice(tasks)
+            world = generate(f"training/{task.id}", rng.randrange(1 << 30))
+            yield cls(task, Game(world, task.aims, task.ticks))
+
     def example(self, rng: random.Random) -> Example:
-        """Return dialogues about the situation, of kinds that are drawn until there is no more room."""
-        kinds: dict[Callable[[random.Random], Iterable[Branch | None]], float] = {
+        """Return dialogues about the situation."""
+        kinds = {
             self.goal: 6,
             self.steps: 3,
             self.sub_tasks: 2,
@@ -94,30 +79,19 @@ class Situation:
             self.impossible: 0.5,
             self.another_trial: 1,
         }
-        room = LONGEST - len(self.text)
-        branches: dict[Branch, None] = {}
-        while kinds and room > SHORTEST:
-            (drawn,) = rng.choices([*kinds], [*kinds.values()])
-            del kinds[drawn]
-            for branch in drawn(rng):
-                if branch and len(branch.text) <= room and branch not in branches:
-                    room -= len(branch.text)
-                    branches[branch] = None
-        return Example(self.text, tuple(branches))
+        return self.filled(kinds, rng, longest=LONGEST, shortest=SHORTEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the goal is reached."""
-        yield self.whole(self.maker(self.sentence, FIRST, rng), "goal")
-
-    def whole(self, maker: Toolmaker, kind: str, bounds: Settings = WHOLE) -> Branch | None:
-        """Reach the whole goal."""
+        maker = self.maker(self.sentence, FIRST, rng)
         try:
             self.reach(maker)
         except CannotBeHad:
-            return None
-        return maker.branch(kind, bounds) if is_won(self.game, maker.state) else None
+            return
+        if maker.won:
+            yield maker.branch("goal", "react")
 
     def reach(self, maker: Toolmaker) -> None:
         """Have what the goal asks for, and wear it if that counts."""
@@ -137,7 +111,7 @@ class Situation:
         made: list[Branch | None] = []
         state = FIRST
         for line in lines:
-            maker = self.maker(line, state, rng, told(state) if made else "")
+            maker = self.maker(line, state, rng, text.inventory(state) if made else "")
             branch = self.attempt(maker, line)
             made.append(branch)
             if branch is None:
@@ -217,8 +191,7 @@ class Situation:
         comment = f"{amount} {item}: mine with {ways()[item].tool}."
         if not source(item):
             comment = maker.intention(maker.recipe(item, amount), amount)
-        prompt = after_situation(_PLAN, self.text, task=sentence, information="")
-        return completion("plan", prompt, f"# {comment}\n{_plan(steps)}")
+        return self.completion("plan", sentence, f"# {comment}\n{numbered(steps)}")
 
     def step_texts(self, item: str, amount: int, *, worn: bool = False) -> list[str]:
         """Return the steps towards an item, one level down: the station, the parts, and the item itself."""
@@ -250,8 +223,7 @@ class Situation:
         """Yield a plan in full: what is used several times is added up first."""
         steps = self.full_steps()
         if steps:
-            prompt = after_situation(_FULL, self.text, task=self.sentence, information="")
-            yield completion("full plan", prompt, "\n".join([*_sums(steps), _plan(steps)]))
+            yield self.completion("full plan", self.sentence, "\n".join([*_sums(steps), numbered(steps)]))
 
     # -- Several trials -----------------------------------------------------------------------------------------------
 
@@ -274,8 +246,8 @@ class Situation:
                 lesson = f"I tried to {' '.join(last.split(' using ')[0].split(' with ')[0].split())} too early."
         except CannotBeHad:
             return
-        prompt = after_situation(_REFLECT, self.text, task=self.sentence, information="", transcript=_transcript(maker))
-        yield completion("reflection", prompt, f" {lesson} New plan:\n{_plan(steps)}")
+        learnt = f" {lesson} New plan:\n{numbered(steps)}"
+        yield self.completion("reflection", self.sentence, learnt, transcript=maker.transcript)
 
     # -- What they have in common -------------------------------------------------------------------------------------
 
@@ -284,9 +256,8 @@ class Situation:
     ) -> Toolmaker:
         """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
         chosen = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.3 else []
-        prompt = after_situation(_REACT, self.text, task=task, information=information)
         wood = self.wood_for(task, state)
-        return Toolmaker(self.game, state, wood, prompt, mistakes=chosen, rng=rng)
+        return Toolmaker(self.game, state, wood, self.prompt(task, information), mistakes=chosen, rng=rng)
 
     def wood_for(self, task: str, state: State = FIRST) -> str:
         """Return the wood that a task names, else the one of which most is held, else the nearest."""
@@ -325,16 +296,11 @@ class Situation:
                 if item != self.item
             }
             state = FIRST._replace(inventory=inventory)
-        return state, told(state) if state.inventory else ""
+        return state, text.inventory(state) if state.inventory else ""
 
 
 def _verb(item: str) -> str:
     return ways()[item].verb
-
-
-def _plan(steps: Sequence[str]) -> str:
-    """Return a plan as text; its steps are taken in their order, which need not be said."""
-    return write_plan([[step] for step in steps]).rpartition("\n")[0]
 
 
 def _sums(steps: Sequence[str]) -> Iterator[str]:
@@ -349,10 +315,4 @@ def _sums(steps: Sequence[str]) -> Iterator[str]:
             yield f"# {item}: {' + '.join(map(str, amounts))} = {sum(amounts)}."
 
 
-def _transcript(maker: Toolmaker) -> str:
-    """Return the turns of a dialogue as an agent keeps them."""
-    lines, answers = maker.writer.spans[1::2], maker.writer.spans[2::2]
-    turns = [f"> {line.text.strip()}" for line in lines]
-    for at, answer in enumerate(answers):
-        turns[at] += f"\n{answer.text.removesuffix(chr(10) + '>')}"
-    return "\n".join(turns)
+examples = Situation.examples

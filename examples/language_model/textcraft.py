@@ -10,13 +10,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import count
 
-from crafter import FAILED, MISTAKES, WHOLE, CannotBeHad, Crafter
-from dialogue import Branch, Example, after_situation, completion
+import dialogue
+from crafter import MISTAKES, Crafter
+from dialogue import Branch, Example, numbered
+from teacher import FAILED, CannotBeHad
 
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
-from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.generator import all_recipes, choose
 from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
@@ -31,22 +31,9 @@ TRAINING_SEEDS = 5000
 """Books of made recipes with a smaller seed are for training, and those from here on for tests."""
 MAX_TIMES = 9
 """The most applications of one command that a sub-task asks for."""
-_PROMPTS = Prompts("short")
-_REACT, _PLAN, _FULL, _REFLECT = (
-    _PROMPTS.of(agent, PROFILE.name) for agent in ("react", "adapt", "plan_and_execute", "reflexion")
-)
 
 
-def examples(seed: int) -> Iterator[Example]:
-    """Yield examples without end; the same seed gives the same ones."""
-    rng = random.Random(f"textcraft/{seed}")
-    for _ in count():
-        example = Situation.draw(rng).example(rng)
-        if example.branches:
-            yield example
-
-
-class Situation:
+class Situation(dialogue.Situation):
     """The commands of one prompt, and what can be asked about them.
 
     Args:
@@ -56,15 +43,16 @@ class Situation:
         forbidden: Items that must not be a task.
     """
 
+    profile = PROFILE
+
     def __init__(self, book: RecipeBook, goal: str, shown: list[Recipe], forbidden: frozenset[str]) -> None:
         self.book, self.goal, self.shown, self.forbidden = book, goal, shown, forbidden
         self.tree = [item for item in book.tree(goal) if item not in forbidden]
-        opening = text.prompt([text.command(book, recipe) for recipe in shown], (), "nothing")
-        self.text, _ = PROFILE.read(opening)
+        super().__init__(text.prompt([text.command(book, recipe) for recipe in shown], (), book.names[goal]))
 
     @classmethod
-    def draw(cls, rng: random.Random) -> Situation:
-        """Draw a situation: four of nine are of Minecraft's recipes, the others of made books."""
+    def drawn(cls, rng: random.Random) -> Iterator[Situation]:
+        """Yield situations without end: four of nine are of Minecraft's recipes, the others of made books."""
         while True:
             if rng.random() < 4 / 9:
                 book = RecipeBook.load()
@@ -79,7 +67,7 @@ class Situation:
             distractors = 10 if rng.random() < 0.4 else rng.randrange(10)
             indices = choose(book, goal, rng.randrange(1 << 30), distractors)
             if len(indices) <= MAX_COMMANDS:
-                return cls(book, goal, [all_recipes(book)[index] for index in indices], forbidden)
+                yield cls(book, goal, [all_recipes(book)[index] for index in indices], forbidden)
 
     def example(self, rng: random.Random) -> Example:
         """Return dialogues about the situation."""
@@ -88,7 +76,7 @@ class Situation:
         made: list[Branch | None] = []
         if self.goal in tasks:
             made.append(self.whole_goal(rng))
-            made += [self.full_plan(self.goal, 1)] if rng.random() < 0.3 else []
+            made += [self.full_plan()] if rng.random() < 0.3 else []
         made += [self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks]
         made += [self.sub_task(rng, rng.choice(others))] if others and rng.random() < 0.4 else []
         made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
@@ -121,13 +109,13 @@ class Situation:
 
     def whole_goal(self, rng: random.Random) -> Branch | None:
         """Return an episode from empty hands, which ends when the goal is crafted."""
-        crafter = self.crafter(rng, f"craft {self.book.names[self.goal]}", {}, "")
+        crafter = self.crafter(rng, self.sentence)
         command = crafter.command_for(self.goal)
         try:
             crafter.craft(command, 1, self.book.names[self.goal], part=False)
         except CannotBeHad:
             return None
-        return crafter.branch("goal", (self.goal,), 1, bounds=WHOLE)
+        return crafter.attempt("goal", self.goal, 1, "react")
 
     def sub_task(self, rng: random.Random, item: str) -> Branch | None:
         """Return an attempt at a step of a plan; one in five names what to use, as a plan's last step does."""
@@ -135,7 +123,7 @@ class Situation:
         makes = min(recipe.makes for recipe in self.book.recipes[item])
         amount = 1 if item == self.goal else min(_amount(rng), MAX_TIMES * makes)
         held = self.inventory(rng, item, amount)
-        crafter = self.crafter(rng, "", held, "")
+        crafter = self.crafter(rng, "", held)
         command = crafter.command((item,))
         if command is None:
             return None
@@ -149,16 +137,16 @@ class Situation:
             listed = ", ".join(f"{needed} {self.book.names[part]}" for part, needed in using)
             task = f"craft {times * command.makes if times > 1 else amount} {name} using {listed}"
             amount = max(amount, times * command.makes) if times > 1 else amount
-        crafter = self.crafter(rng, task, held, text.inventory(self.book, held) if held else "")
+        crafter = self.crafter(rng, task, held)
         try:
-            have = crafter.held.get(item, 0)
+            have = held.get(item, 0)
             if have >= amount:
                 crafter.think(f"{amount} {name}: I hold {have} {name}.")
             else:
                 crafter.craft(command, amount - have, name, have, part=False)
         except CannotBeHad as missing:
-            return crafter.give_up(missing)
-        return crafter.branch("sub-task", (item,), amount, end=item != self.goal)
+            return crafter.give_up("impossible", _nothing_gives(missing))
+        return crafter.attempt("sub-task", item, amount, end=item != self.goal)
 
     def get(self, rng: random.Random) -> Branch | None:
         """Return a sub-task of getting an item."""
@@ -169,23 +157,20 @@ class Situation:
         item, amount = rng.choice(base), _amount(rng)
         held = self.inventory(rng, self.goal, 1)
         verb = "craft" if rng.random() < 0.1 else "get"  # a planner may take an item for a crafted one
-        crafter = self.crafter(
-            rng, f"{verb} {amount} {self.book.names[item]}", held, text.inventory(self.book, held) if held else ""
-        )
-        have = crafter.held.get(item, 0)
+        name, have = self.book.names[item], held.get(item, 0)
+        crafter = self.crafter(rng, f"{verb} {amount} {name}", held)
         if have >= amount:
-            crafter.think(f"{amount} {self.book.names[item]}: I hold {have} {self.book.names[item]}.")
+            crafter.think(f"{amount} {name}: I hold {have} {name}.")
         else:
             if verb == "craft":
-                crafter.think(f"{amount} {self.book.names[item]}: no command makes it, so I get it.")
+                crafter.think(f"{amount} {name}: no command makes it, so I get it.")
             crafter.have((item,), amount)
-        return crafter.branch("get", (item,), amount, end=True)
+        return crafter.attempt("get", item, amount, end=True)
 
     def impossible(self, rng: random.Random) -> Branch | None:
         """Return an attempt that must fail: at an item that nothing gives, or one that takes such an item."""
         amount = _amount(rng)
         held = self.inventory(rng, self.goal, 1)
-        told = text.inventory(self.book, held) if held else ""
         listed = {recipe.output for recipe in self.shown}
         easy = [item for item, depth in self.book.depths.items() if depth <= EXECUTOR_DEPTH]
         others = [item for item in easy if item not in listed and item not in self.forbidden]
@@ -198,17 +183,17 @@ class Situation:
         if name in self.book.ids and (self.book.ids[name] in listed or self.book.ids[name] not in self.book.recipes):
             return None
         verb = rng.choice(("get", "craft"))
-        crafter = self.crafter(rng, f"{verb} {amount} {name}", held, told)
+        crafter = self.crafter(rng, f"{verb} {amount} {name}", held)
         if verb == "craft":
             crafter.think(f"{amount} {name}: no command makes it, so I get it.")
         if not crafter.play(f"get {amount} {name}").startswith("Could not find"):
             return None
-        return crafter.give_up(CannotBeHad(name))
+        return crafter.give_up("impossible", _nothing_gives(name))
 
     def stuck(self, rng: random.Random, item: str) -> Branch | None:
         """Return an attempt that is given up: the same craft failed three times, at once or after a new beginning."""
         name = self.book.names[item]
-        crafter = self.crafter(rng, f"craft {name}", {}, "")
+        crafter = self.crafter(rng, f"craft {name}")
         command = crafter.command_for(item)
         if rng.random() < 0.5:
             crafter.insist(command, name, 3)
@@ -218,14 +203,13 @@ class Situation:
                 crafter.play(crafter.action(command), learnt=False)
         if crafter.held.get(item):
             return None
-        crafter.end(f"think: That failed three times. {FAILED}")
-        return crafter.writer.branch("stuck")
+        return crafter.give_up("stuck", "That failed three times.")
 
     # -- The planners -----------------------------------------------------------------------------------------------
 
     def plan(self, item: str, amount: int) -> Branch | None:
         """Return a plan, one level down."""
-        crafter = self.crafter(random.Random(0), "", {}, "")
+        crafter = self.crafter(random.Random(0))
         command = crafter.command((item,))
         if command is None:
             return None
@@ -236,15 +220,18 @@ class Situation:
             part = crafter.member(slot.ingredient)
             verb = "craft" if part in self.book.recipes else "get"
             steps.append(f"{verb} {times * slot.amount} {self.book.names[part]}")
-        task = f"craft {name}" if item == self.goal else f"craft {amount} {name}"
+        task = self.sentence if item == self.goal else f"craft {amount} {name}"
         steps.append(self.last_step(crafter, command, times))
-        comment = f"# {crafter.intention(command, amount, name)}"
-        prompt = after_situation(_PLAN, self.text, task=task, information="")
-        return completion("plan", prompt, "\n".join([comment, *_numbered(steps)]))
+        return self.completion("plan", task, f"# {crafter.intention(command, amount, name)}\n{numbered(steps)}")
 
-    def full_plan(self, item: str, amount: int) -> Branch:
+    def full_plan(self) -> Branch:
         """Return a plan in full: a comment for each item to craft, and then the steps."""
-        crafter = self.crafter(random.Random(0), "", {}, "")
+        comments, steps = self.full_steps()
+        return self.completion("full plan", self.sentence, "\n".join([*comments, numbered(steps)]))
+
+    def full_steps(self) -> tuple[list[str], list[str]]:
+        """Return the comments and the steps of a plan in full."""
+        crafter = self.crafter(random.Random(0))
         comments: list[str] = []
         steps: list[str] = []
 
@@ -260,9 +247,8 @@ class Situation:
                     make(lower, times * slot.amount, name_of_ingredient(slot.ingredient))
             steps.append(self.last_step(crafter, command, times))
 
-        make(crafter.command_for(item), amount, self.book.names[item])
-        prompt = after_situation(_FULL, self.text, task=f"craft {self.book.names[item]}", information="")
-        return completion("full plan", prompt, "\n".join([*comments, *_numbered(steps)]))
+        make(crafter.command_for(self.goal), 1, self.book.names[self.goal])
+        return comments, steps
 
     def last_step(self, crafter: Crafter, command: Recipe, times: int) -> str:
         """Return the step that applies a command a number of times."""
@@ -273,7 +259,7 @@ class Situation:
 
     def reflection(self, rng: random.Random) -> Branch | None:
         """Return a trial that failed, and what is learnt from it."""
-        crafter = self.crafter(rng, "", {}, "")
+        crafter = self.crafter(rng)
         command = crafter.command_for(self.goal)
         crafted = [slot for slot in command.slots if crafter.command(slot.ingredient)]
         name = self.book.names[self.goal]
@@ -290,22 +276,17 @@ class Situation:
             lesson = f"I tried to craft {name} before I held what it takes."
         if rng.random() < 0.5:
             crafter.end(FAILED)
-        transcript = "\n".join(
-            line for span in crafter.writer.spans[1:] for line in [span.text.rstrip("\n>").strip()] if line
-        )
-        lines = [f"> {line}" if index % 2 == 0 else line for index, line in enumerate(transcript.split("\n"))]
-        prompt = after_situation(_REFLECT, self.text, task=f"craft {name}", information="", transcript="\n".join(lines))
-        plan = self.full_plan(self.goal, 1)
-        steps = "\n".join(line for line in plan.spans[1].text.splitlines() if line.startswith("Step"))
-        return completion("reflection", prompt, f" {lesson} New plan:\n{steps}")
+        _, steps = self.full_steps()
+        learnt = f" {lesson} New plan:\n{numbered(steps)}"
+        return self.completion("reflection", self.sentence, learnt, transcript=crafter.transcript)
 
     # -- What they have in common -------------------------------------------------------------------------------------
 
-    def crafter(self, rng: random.Random, task: str, held: Mapping[str, int], told: str) -> Crafter:
+    def crafter(self, rng: random.Random, task: str = "", held: Mapping[str, int] | None = None) -> Crafter:
         """Return the teacher at the beginning of a task; in two fifths of the dialogues it may make mistakes."""
         mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3))) if rng.random() < 0.4 else []
-        prompt = after_situation(_REACT, self.text, task=task, information=told)
-        return Crafter(self.book, self.shown, held, prompt, mistakes=mistakes, rng=rng)
+        prompt = self.prompt(task, text.inventory(self.book, held) if held else "")
+        return Crafter(self.book, self.shown, held or {}, prompt, mistakes=mistakes, rng=rng)
 
     def inventory(self, rng: random.Random, item: str, amount: int) -> dict[str, int]:
         """Return what a player may hold: nothing, or some of what the item takes, and other things."""
@@ -352,5 +333,8 @@ def _amount(rng: random.Random) -> int:
     return rng.choice((1, 1, 1, 2, 2, 3, 4, 5, 6, 8, rng.randrange(1, 17)))
 
 
-def _numbered(steps: list[str]) -> list[str]:
-    return [f"Step {number}: {step}" for number, step in enumerate(steps, 1)]
+def _nothing_gives(name: object) -> str:
+    return f"{name} cannot be got, and no command makes it."
+
+
+examples = Situation.examples

@@ -14,32 +14,23 @@ import random
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from dialogue import Branch, Writer
+from dialogue import Branch
+from teacher import CannotBeHad, Teacher, a
 
-from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.games.crafting import Recipe, Want, listed
 from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
 from textcraft_gym.agents.games.minetechtree.knowledge import burnt, scaled, source, ways
-from textcraft_gym.envs.minetechtree import text
-from textcraft_gym.envs.minetechtree.rules import apply
+from textcraft_gym.envs.minetechtree import rules
 from textcraft_gym.envs.minetechtree.state import Game, State, is_won
 
-COMPLETED, FAILED = "Task completed!", "task failed!"
 MISTAKES = ("too early", "count", "tool", "station")
-STEP, WHOLE = settings_for("adapt", PROFILE.name), settings_for("react", PROFILE.name)
-"""The bounds that agents have for a step of a plan, and for a whole goal."""
 TOOLS = ("wooden pickaxe", "stone pickaxe", "iron pickaxe")
 """Each mines what those before it mine."""
-REFUSED = "Could not"
 DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
 """Prefixes of the answers to actions that did something."""
 
 
-class CannotBeHad(Exception):
-    """The world does not hold what an item comes from."""
-
-
-class Toolmaker:
+class Toolmaker(Teacher):
     """One dialogue of the teacher.
 
     Args:
@@ -49,10 +40,11 @@ class Toolmaker:
         prompt: The prompt from the end of the situation on.
         mistakes: The kinds of mistakes to make, each at the first occasion.
         rng: Chooses wrong amounts.
-
-    Attributes:
-        failed: Whether a line that is to be learnt did nothing; such a dialogue is not used.
     """
+
+    profile, apply = PROFILE, staticmethod(rules.apply)
+    game: Game
+    state: State
 
     def __init__(
         self,
@@ -64,47 +56,33 @@ class Toolmaker:
         mistakes: Sequence[str] = (),
         rng: random.Random,
     ) -> None:
-        self.game, self.state, self.wood = game, state, wood
-        self.writer = Writer(prompt)
-        self.mistakes, self.rng = list(mistakes), rng
-        self.failed = False
+        super().__init__(game, state, prompt, mistakes=mistakes, rng=rng)
+        self.wood = wood
 
     # -- What is said and done ----------------------------------------------------------------------------------------
 
-    def play(self, action: str) -> None:
-        """Play an action."""
-        self.state, answer, _, _ = apply(self.game, self.state, action)
+    @property
+    def won(self) -> bool:
+        """Whether the environment has ended the episode, so that nothing more can be said."""
+        return is_won(self.game, self.state)
+
+    def play(self, action: str, *, learnt: bool = True) -> str:
+        """Play an action and return its answer."""
+        answer = super().play(action, learnt=learnt)
         self.failed = self.failed or not answer.startswith(DONE)
-        self.writer.turn(action, answer)
+        return answer
 
     def mistake(self, action: str) -> bool:
         """Play an action that must not be learnt, unless it would work; return whether it was played."""
-        _, answer, _, why = apply(self.game, self.state, action)
+        _, answer, _, why = self.apply(self.game, self.state, action)
         if why:  # the environment's answer gives the reason
-            self.writer.turn(action, f"{answer}: {why}", learnt=False)
+            self.turn(action, f"{answer}: {why}", learnt=False)
         return bool(why)
 
-    def think(self, thought: str) -> None:
-        """Write a thought."""
-        self.writer.turn(f"think: {thought}", "OK.")
-
-    def end(self, line: str) -> None:
-        """Write the last line, unless the environment has ended the episode."""
-        if not is_won(self.game, self.state):
-            self.writer.turn(line, None)
-
-    def errs(self, kind: str) -> bool:
-        """Return whether to make a mistake now, which then is made once."""
-        if kind in self.mistakes:
-            self.mistakes.remove(kind)
-            return True
-        return False
-
-    def branch(self, kind: str, bounds: Settings = STEP) -> Branch | None:
-        """Return the dialogue; None if it is not fit to be learnt, or an agent would not come to its end."""
-        is_over = not is_won(self.game, self.state) and self.state.ticks >= self.game.limit
-        fits = not self.failed and not is_over and self.writer.fits(bounds.turns, bounds.patience, PROFILE.no_op)
-        return self.writer.branch(kind) if fits else None
+    def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
+        """Return the dialogue; None also if the time ran out."""
+        is_over = not self.won and self.state.ticks >= self.game.limit
+        return None if is_over else super().branch(kind, agent)
 
     # -- What is known ------------------------------------------------------------------------------------------------
 
@@ -213,20 +191,10 @@ def plain(recipe: Recipe) -> str:
     return str(recipe._replace(tool=""))
 
 
-def a(noun: str) -> str:
-    """Return a noun with its article."""
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
 @cache
 def depth(item: str) -> int:
     """Return the number of levels of things that an item takes, tools and stations among them."""
     return 1 + max(map(depth, ways()[item].things[1:]), default=0)
-
-
-def told(state: State) -> str:
-    """Return what an agent tells of the inventory after a step that succeeded."""
-    return text.inventory(state)
 
 
 def _name(item: str) -> str:

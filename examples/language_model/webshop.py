@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from dialogue import Branch, Example, Writer, after_situation, completion
+import dialogue
+from dialogue import Branch, Example, completion, numbered
+from teacher import COMPLETED, Teacher
 
-from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.games.webshop.game_profile import PROFILE
 from textcraft_gym.agents.games.webshop.pages import Listing, bound, content, query, read_listings, wanted
 from textcraft_gym.agents.games.webshop.skills import FOUND
-from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.envs.webshop import rules
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.envs.webshop.catalogue import Catalogue
 from textcraft_gym.envs.webshop.expert import Expert
@@ -30,26 +31,9 @@ LONGEST = 1900
 """Maximum number of characters of an example: about 700 tokens."""
 TRAINING_SHOPS = range(1, 200)
 """Seeds of the shops for training; that of the registered environment is 0."""
-COMPLETED = "Task completed!"
 SEARCH, OPEN, CHOOSE, PURCHASE = "search for", "open a product that fits", "choose the options", "buy the product"
 """The steps of a plan in full."""
 BUY_STEP = "Buy[the options named]"
-_PROMPTS = Prompts("short")
-_REACT, _PLAN, _FULL, _REFLECT, _SIMPLE_MATCH, _DETAIL_MATCH = (
-    _PROMPTS.of(agent, PROFILE.name)
-    for agent in ("react", "adapt", "plan_and_execute", "reflexion", "simple_match", "detail_match")
-)
-
-
-def examples(seed: int) -> Iterator[Example]:
-    """Yield examples without end; the same seed gives the same ones."""
-    rng = random.Random(f"webshop/{seed}")
-    while True:
-        shop = training_shop(rng.choice(TRAINING_SHOPS))
-        for goal in rng.sample(shop.goals, 40):  # a shop takes a moment to build
-            example = Situation(shop.shop, goal).example(rng)
-            if example and example.branches:
-                yield example
 
 
 class TrainingShop:
@@ -71,7 +55,14 @@ def training_shop(seed: int) -> TrainingShop:
     return TrainingShop(seed)
 
 
-class Situation:
+class Shopper(Teacher):
+    """One dialogue of the teacher."""
+
+    profile, apply = PROFILE, staticmethod(rules.apply)
+    state: State
+
+
+class Situation(dialogue.Situation):
     """A customer in a shop, and the page of results of a search for all that the instruction names.
 
     Args:
@@ -83,9 +74,11 @@ class Situation:
         plan_left: The teacher's actions there; empty if no product is right.
     """
 
+    profile = PROFILE
+
     def __init__(self, shop: Shop, goal: Goal) -> None:
         self.world, self.goal = World(shop, goal), goal
-        self.text, self.task = PROFILE.read(read(self.world, Transition(START)))
+        super().__init__(read(self.world, Transition(START)))
         self.wanted = wanted(goal.instruction)
         words = re.findall(r"[a-z0-9-]+", self.wanted)
         self.words = " ".join(dict.fromkeys(word for word in words if content(word)))
@@ -97,90 +90,97 @@ class Situation:
         self.right = shown.get(plan[0]) if plan else None
         self.plan_left = plan if self.right else []
 
-    def example(self, rng: random.Random) -> Example | None:
-        """Return dialogues about the situation, or a question of the skills; None if the search finds nothing right."""
+    @classmethod
+    def drawn(cls, rng: random.Random) -> Iterator[Situation]:
+        """Yield customers without end."""
+        while True:
+            shop = training_shop(rng.choice(TRAINING_SHOPS))
+            for goal in rng.sample(shop.goals, 40):  # a shop takes a moment to build
+                yield cls(shop.shop, goal)
+
+    def example(self, rng: random.Random) -> Example:
+        """Return dialogues about the situation, or a question of the skills; none if the search finds nothing right."""
         if self.right is None:
-            return None
+            return Example(self.text, ())
         if rng.random() < 0.3:
             return self.match(rng)
-        kinds: list[Callable[[random.Random], Iterable[Branch]]] = [self.whole, self.buying, self.plans, self.steps]
-        kinds += [self.reflection]
+        kinds: list[Callable[[random.Random], Iterable[Branch | None]]] = [
+            self.whole,
+            self.buying,
+            self.plans,
+            self.steps,
+            self.reflection,
+        ]
         rng.shuffle(kinds)
         room = LONGEST - len(self.text)
         branches: list[Branch] = []
         for kind in kinds:
             for branch in kind(rng):
-                if len(branch.text) <= room:
+                if branch and len(branch.text) <= room:
                     room -= len(branch.text)
                     branches.append(branch)
         return Example(self.text, tuple(branches))
 
     # -- The executor -------------------------------------------------------------------------------------------------
 
-    def whole(self, rng: random.Random) -> Iterator[Branch]:
+    def whole(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends with the purchase."""
-        writer = self.writer(self.task)
-        state = self.play(writer, START, query(self.words))
-        writer.turn(f"think: {self.evidence(self.known_right)}", "OK.")
-        state = self.play(writer, state, self.plan_left[0])
-        state = self.choose(writer, state, rng)
-        self.play(writer, state, click(BUY))
-        yield writer.branch("goal")
+        shopper = self.shopper(self.sentence, START, rng)
+        shopper.play(query(self.words))
+        shopper.think(self.evidence(self.known_right))
+        shopper.play(self.plan_left[0])
+        self.choose(shopper)
+        shopper.play(click(BUY))
+        yield shopper.branch("goal", "react")
 
-    def buying(self, rng: random.Random) -> Iterator[Branch]:
+    def buying(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield the step of ADaPT that buys a product: one that is found on the page of results, or is in view."""
-        state = self.results
+        state, page = self.results, self.page
         in_view = rng.random() < 0.3
         if in_view:
             state, page, _, _ = apply(self.world, state, self.plan_left[0])
-        writer = self.writer(BUY_STEP, self.told(page if in_view else self.page, self.known_right.asin))
+        shopper = self.shopper(BUY_STEP, state, rng, self.told(page, self.known_right.asin))
         if not in_view:
-            state = self.play(writer, state, self.plan_left[0])
-        state = self.choose(writer, state, rng)
-        self.play(writer, state, click(BUY))
-        yield writer.branch("buy")
+            shopper.play(self.plan_left[0])
+        self.choose(shopper)
+        shopper.play(click(BUY))
+        yield shopper.branch("buy")
 
-    def steps(self, rng: random.Random) -> Iterator[Branch]:
+    def steps(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield one or two steps of a plan in full."""
         made = self.all_steps(rng)
         yield from rng.sample(made, rng.choice((1, 2)))
 
-    def all_steps(self, rng: random.Random) -> list[Branch]:
+    def all_steps(self, rng: random.Random) -> list[Branch | None]:
         """Return the steps of a plan in full, each with what the one before left."""
         asin = self.known_right.asin
-        writer = self.writer(f"{SEARCH} {self.words}")
-        state = self.play(writer, START, query(self.words))
-        writer.turn(COMPLETED, None)
-        made = [writer.branch("step")]
-        writer = self.writer(OPEN, self.told(self.page))
-        writer.turn(f"think: {self.evidence(self.known_right)}", "OK.")
-        state = self.play(writer, state, self.plan_left[0])
-        page = read(self.world, Transition(state))
-        writer.turn(COMPLETED, None)
-        made.append(writer.branch("step"))
-        writer = self.writer(CHOOSE, self.told(page, asin))
-        state = self.choose(writer, state, rng)
-        writer.turn(COMPLETED, None)
-        made.append(writer.branch("step"))
-        writer = self.writer(PURCHASE, self.told(page, asin))
-        self.play(writer, state, click(BUY))
-        return [*made, writer.branch("step")]
+        searching = self.shopper(f"{SEARCH} {self.words}", START, rng)
+        searching.play(query(self.words))
+        searching.end(COMPLETED)
+        opening = self.shopper(OPEN, searching.state, rng, self.told(self.page))
+        opening.think(self.evidence(self.known_right))
+        page = opening.play(self.plan_left[0])
+        opening.end(COMPLETED)
+        choosing = self.shopper(CHOOSE, opening.state, rng, self.told(page, asin))
+        self.choose(choosing)
+        choosing.end(COMPLETED)
+        buying = self.shopper(PURCHASE, choosing.state, rng, self.told(page, asin))
+        buying.play(click(BUY))
+        return [shopper.branch("step") for shopper in (searching, opening, choosing, buying)]
 
-    def choose(self, writer: Writer, state: State, rng: random.Random) -> State:
+    def choose(self, shopper: Shopper) -> None:
         """Choose the options that are wanted, in three tenths of the dialogues after a click on what is no button."""
-        values = [action.removeprefix("click[").removesuffix("]") for action in self.plan_left[1:-1]]
-        option_of = self.world.shop.options(state.asin)
-        said = " ".join(f"{option_of[value]}: {value}." for value in values)
-        writer.turn(f"think: {said or 'No option is named.'}", "OK.")
-        for value in values:
-            if rng.random() < 0.15:
+        option_of = self.world.shop.options(shopper.state.asin)
+        said = " ".join(f"{option_of[value]}: {value}." for value in self.values)
+        shopper.think(said or "No option is named.")
+        for value in self.values:
+            if shopper.rng.random() < 0.15:
                 wrong = click(f"{option_of[value]} {value}")
-                _, answer, reason, _ = apply(self.world, state, wrong)
+                _, answer, reason, _ = apply(self.world, shopper.state, wrong)
                 if reason:
-                    writer.turn(wrong, answer, learnt=False)
-                    writer.turn(f"think: The button is {value}.", "OK.")
-            state = self.play(writer, state, click(value))
-        return state
+                    shopper.turn(wrong, answer, learnt=False)
+                    shopper.think(f"The button is {value}.")
+            shopper.play(click(value))
 
     # -- The planners -------------------------------------------------------------------------------------------------
 
@@ -191,52 +191,44 @@ class Situation:
 
     def first_plan(self) -> Branch:
         """Return ADaPT's first plan."""
-        prompt = after_situation(_PLAN, self.text, task=self.task, information="")
-        return completion("plan", prompt, _plan([f"Search[{self.words}]", self.simple_match, BUY_STEP]))
+        return self.completion("plan", self.sentence, numbered([f"Search[{self.words}]", self.simple_match, BUY_STEP]))
 
     def next_plan(self) -> Branch:
         """Return the plan to look into the products in view, the likeliest first, or to search again."""
         told = f"{self.told(self.page)}\nWhat failed so far: {self.simple_match}"
-        prompt = after_situation(_PLAN, self.text, task=self.simple_match, information=told)
         likely = [f"DetailMatch[{listing.asin}, {self.wanted}]" for listing in self.ranked()]
         fewer = " ".join(self.words.split()[:3])
         steps = [*likely, f"Search[{fewer}]", self.simple_match]
-        lines = [f"Step {number}: {step}" for number, step in enumerate(steps, 1)]
-        labels = [line.partition(":")[0] for line in lines]
+        labels = [f"Step {number}" for number in range(1, len(steps) + 1)]
         order = f"({' OR '.join([*labels[:-2], f'({labels[-2]} AND {labels[-1]})'])})"
-        return completion("plan", prompt, "\n".join([*lines, f"Execution Order: {order}"]))
+        plan = f"{numbered(steps)}\nExecution Order: {order}"
+        return self.completion("plan", self.simple_match, plan, information=told)
 
     def full_plan(self) -> Branch:
         """Return a plan in full."""
-        prompt = after_situation(_FULL, self.text, task=self.task, information="")
-        return completion("full plan", prompt, self.full_steps())
+        return self.completion("full plan", self.sentence, self.full_steps())
 
     def full_steps(self) -> str:
         """Return the text of a plan in full."""
-        return _plan([f"{SEARCH} {self.words}", OPEN, CHOOSE, PURCHASE])
+        return numbered([f"{SEARCH} {self.words}", OPEN, CHOOSE, PURCHASE])
 
     def reflection(self, rng: random.Random) -> Iterator[Branch]:
         """Yield what is learnt from a purchase of the right product without its options, or of another product."""
-        writer = self.writer(self.task)
-        state = self.play(writer, START, query(self.words))
-        values = [action.removeprefix("click[").removesuffix("]") for action in self.plan_left[1:-1]]
+        shopper = self.shopper(self.sentence, START, rng)
+        shopper.play(query(self.words))
         right = self.known_right.asin
         others = [listing.asin for listing in self.listings if not self.is_right(listing.asin)]
-        if values and rng.random() < 0.6:
-            bought, lesson = right, f"I bought {right}, but I did not choose {' and '.join(values)}."
+        if self.values and rng.random() < 0.6:
+            bought, lesson = right, f"I bought {right}, but I did not choose {' and '.join(self.values)}."
         elif others:
             bought = rng.choice(others)
             lesson = f"I bought {bought}, and it was not right. {right} may be."
         else:
             return
-        state = self.play(writer, state, click(bought.lower()))
-        writer.turn(click(BUY), None)  # it ends the trial before it is answered
-        lines, answers = writer.spans[1::2], writer.spans[2::2]
-        turns = [f"> {line.text.strip()}" for line in lines]
-        for at, answer in enumerate(answers):
-            turns[at] += f"\n{answer.text.removesuffix(chr(10) + '>')}"
-        prompt = after_situation(_REFLECT, self.text, task=self.task, information="", transcript="\n".join(turns))
-        yield completion("reflection", prompt, f" {lesson} New plan:\n{self.full_steps()}")
+        shopper.play(click(bought.lower()))
+        shopper.end(click(BUY))  # it ends the trial before it is answered
+        learnt = f" {lesson} New plan:\n{self.full_steps()}"
+        yield self.completion("reflection", self.sentence, learnt, transcript=shopper.transcript)
 
     # -- The skills ---------------------------------------------------------------------------------------------------
 
@@ -248,7 +240,7 @@ class Situation:
 
     def simple_question(self) -> Example:
         """Return SimpleMatch's question: a title shows every attribute that is wanted, or nothing is named."""
-        prompt = _SIMPLE_MATCH.fill(situation=self.text, task=self.simple_match, information=self.page)
+        prompt = self.template("simple_match").fill(situation=self.text, task=self.simple_match, information=self.page)
         title = self.known_right.title.lower()
         hidden = [attribute for attribute in self.goal.attributes if attribute not in title]
         answer = f"{self.evidence(self.known_right)}\n{self.known_right.asin}"
@@ -259,12 +251,12 @@ class Situation:
         item, page, _, _ = apply(self.world, self.results, click(asin.lower()))
         _, features, _, _ = apply(self.world, item, click("features"))
         task = f"DetailMatch[{asin}, {self.wanted}]"
-        prompt = _DETAIL_MATCH.fill(situation=self.text, task=task, information=f"{page}\nFeatures:\n{features}")
-        values = [action.removeprefix("click[").removesuffix("]") for action in self.plan_left[1:-1]]
+        seen = f"{page}\nFeatures:\n{features}"
+        prompt = self.template("detail_match").fill(situation=self.text, task=task, information=seen)
         shown = [attribute for attribute in self.goal.attributes if attribute in f"{page} {features}".lower()]
-        missing = [value for value in values if value not in self.world.shop.options(asin)]
+        missing = [value for value in self.values if value not in self.world.shop.options(asin)]
         if self.is_right(asin):
-            return _question(prompt, "detail match", f"Yes, {', '.join([*shown, *values]) or 'it fits'}.")
+            return _question(prompt, "detail match", f"Yes, {', '.join([*shown, *self.values]) or 'it fits'}.")
         missing += [attribute for attribute in self.goal.attributes if attribute not in shown]
         return _question(prompt, "detail match", f"No, {', '.join(f'no {one}' for one in missing) or 'another kind'}.")
 
@@ -275,6 +267,11 @@ class Situation:
         """The right product on the page of results."""
         assert self.right  # noqa: S101
         return self.right
+
+    @property
+    def values(self) -> list[str]:
+        """The values of the options that are wanted."""
+        return [action.removeprefix("click[").removesuffix("]") for action in self.plan_left[1:-1]]
 
     @property
     def simple_match(self) -> str:
@@ -303,23 +300,15 @@ class Situation:
         """Return what a step reads of those before it."""
         return f"{FOUND}{asin}\nThe page in view:\n{page.strip()}" if asin else f"The page in view:\n{page.strip()}"
 
-    def writer(self, task: str, information: str = "") -> Writer:
-        """Return a dialogue about a task."""
-        return Writer(after_situation(_REACT, self.text, task=task, information=information))
-
-    def play(self, writer: Writer, state: State, action: str) -> State:
-        """Play an action and return the state after it."""
-        state, answer, _, _ = apply(self.world, state, action)
-        writer.turn(action, answer)
-        return state
-
-
-def _plan(steps: list[str]) -> str:
-    """Return a plan as text; its steps are taken in their order, which need not be said."""
-    return write_plan([[step] for step in steps]).rpartition("\n")[0]
+    def shopper(self, task: str, state: State, rng: random.Random, information: str = "") -> Shopper:
+        """Return the teacher at the beginning of a task."""
+        return Shopper(self.world, state, self.prompt(task, information), rng=rng)
 
 
 def _question(prompt: str, kind: str, answer: str) -> Example:
     """Return a question that no other dialogue shares the situation of."""
     head, mark, rest = prompt.partition("\n\nYour task is to: ")
     return Example(head, (completion(kind, mark + rest, answer),))
+
+
+examples = Situation.examples

@@ -13,6 +13,7 @@ import textcraft as data
 from dialogue import Branch, Example, Span
 
 from tests.examples.conftest import EXAMPLES
+from tests.examples.dialogues import branches, learns_only_the_players_lines, turns
 from textcraft_gym.agents.adapt.step_plan import parse_plan
 from textcraft_gym.agents.games.crafting import read_crafts, read_held
 from textcraft_gym.agents.prompts import Prompts
@@ -28,22 +29,6 @@ AGENTS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "refle
 @pytest.fixture(scope="module")
 def examples() -> list[Example]:
     return list(islice(data.examples(3), EXAMPLE_COUNT))
-
-
-def branches(examples: list[Example], *kinds: str) -> list[tuple[Example, Branch]]:
-    found = [(example, branch) for example in examples for branch in example.branches if branch.kind in kinds]
-    assert len(found) > 10
-    return found
-
-
-def turns(branch: Branch) -> list[tuple[str, str, bool]]:
-    """Return each line of the player, its answer, and whether the line is learnt."""
-    spans = branch.spans[1:]
-    answers = [span.text.removesuffix("\n>") for span in spans[1::2]]
-    return [
-        (line.text.strip(), answer, line.learnt)
-        for line, answer in zip(spans[::2], [*answers, ""] if len(spans) % 2 else answers, strict=True)
-    ]
 
 
 def task_of(branch: Branch) -> str:
@@ -84,12 +69,9 @@ def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
         assert example.situation + prompt == filled, branch.kind
 
 
-def test_executor__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
-    for _, branch in branches(examples, "goal", "sub-task", "get", "impossible"):
-        assert not branch.spans[0].learnt
-        assert branch.spans[0].text.endswith("\n>")
-        assert all(span.text.startswith(" ") and span.text.endswith("\n") for span in branch.spans[1::2])
-        assert not any(span.learnt for span in branch.spans[2::2])
+def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
+    for _, branch in branches(examples, *KINDS):
+        assert learns_only_the_players_lines(branch), branch.text
 
 
 def test_executor__every_answer_is_the_environments(examples: list[Example]):
@@ -187,7 +169,7 @@ def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
 def test_tasks__the_executors_are_of_depth_1_and_2():
     rng = random.Random(1)
     depths = set()
-    for situation in (data.Situation.draw(rng) for _ in range(EXAMPLE_COUNT)):
+    for situation in islice(data.Situation.drawn(rng), EXAMPLE_COUNT):
         for branch in situation.example(rng).branches:
             name = wanted(branch)[1]
             if branch.kind in ("goal", "sub-task", "impossible", "stuck", "full plan") and name in situation.book.ids:
@@ -217,8 +199,8 @@ def test_situation__draws_books_for_training_only(monkeypatch: pytest.MonkeyPatc
     make = data.made_book
     monkeypatch.setattr(data, "made_book", lambda seed, *others: seeds.add(seed) or make(seed, *others))
     rng = random.Random(0)
-    for _ in range(60):
-        data.Situation.draw(rng)
+    for _ in islice(data.Situation.drawn(rng), 60):
+        pass
     assert len(seeds) > 10
     assert max(seeds) < data.TRAINING_SEEDS
     for book in (gates.UNKNOWN_BOOK, reward_book()):

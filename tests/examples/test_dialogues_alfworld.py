@@ -8,7 +8,7 @@ from itertools import islice
 
 import households as data
 import pytest
-from dialogue import Example
+from dialogue import Branch, Example
 
 from tests.agents.scripted import play
 from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, scripted, turns
@@ -95,9 +95,9 @@ def test_steps__are_what_adapt_reads_and_says(tasks: list[str], interrupted: boo
         situation, rng = data.Situation(task), random.Random(task)
         plan = situation.plan(situation.sentence)
         first = situation.broken_off(rng)
-        attempt = [line for line, _, _ in turns(first.writer.branch(""))] if interrupted else []
+        attempt = [line for line, _, _ in turns(Branch("", tuple(first.spans)))] if interrupted else []
         steps = situation.steps(first.state if interrupted else situation.game.first, rng)
-        if interrupted and first.state.won:
+        if interrupted and first.won:
             continue
         planner, executor = scripted(plan), scripted(*attempt, "task failed!", *steps)
         models = {"executor": executor, "planner": planner}
