@@ -146,7 +146,7 @@ class Crafter(Teacher):
         if self.errs("misread"):
             self.misread(recipe, count, name, have)
         self.think(self.intention(recipe, count, name, have))
-        if self.errs("too early"):
+        if self.lacks(recipe) and self.errs("too early"):
             self.fail(self.action(recipe), recipe, count, name, have)
         if any(not self.named(slot.ingredient) for slot in recipe.slots) and self.errs("kind"):
             self.gather(recipe, times)
@@ -175,7 +175,7 @@ class Crafter(Teacher):
             self.think(f"{made} of {times}.")
 
     def gather(self, recipe: Recipe, times: int) -> None:
-        """Have what a number of applications takes, in the order of the command; and again what a later part used up."""
+        """Have what a number of applications takes, in the order of the command; again what a later part used up."""
         mistakes = len(self.mistakes)
         for slot in recipe.slots:
             self.have(slot.ingredient, times * slot.amount)
@@ -193,6 +193,7 @@ class Crafter(Teacher):
         """Play an action in vain, once or twice; then look at what is missing, or read the command again."""
         for _ in range(self.rng.choice((1, 1, 2))):
             self.play(action, learnt=False)
+        self.failed = self.failed or self.answer.startswith("Crafted")
         if self.answer.startswith("Could not find enough"):
             self.play("inventory")
             if self.lacks(recipe):
@@ -315,7 +316,7 @@ class Crafter(Teacher):
 
     def attempt(self, kind: str, item: str, count: int, agent: str = "adapt", *, end: bool = False) -> Branch | None:
         """Return the dialogue if so many of an item are held, which is claimed if ``end`` is true; else None."""
-        if self.held.get(item, 0) < count or not self.fits(agent):
+        if self.failed or self.held.get(item, 0) < count or not self.fits(agent):
             return None
         if end:
             self.end(COMPLETED)
