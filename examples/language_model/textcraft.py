@@ -82,7 +82,7 @@ class Situation(dialogue.Situation):
         made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
         made += [self.get(rng)] if rng.random() < 0.4 else []
         made += [self.impossible(rng)] if rng.random() < 0.25 else []
-        made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.12 else []
+        made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.25 else []
         made += [self.reflection(rng)] if self.goal in tasks and rng.random() < 0.15 else []
         branches = list(dict.fromkeys(branch for branch in made if branch))
         rng.shuffle(branches)
