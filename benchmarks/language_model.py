@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adapt_paper import AGENTS, TASK_TYPES, deepest, of, rate
+from adapt_paper import AGENTS, TABLE_1, TABLE_2_TEXTCRAFT, TABLE_3, deepest, of, rate
 from experiments import Experiment, Found, play, read_csv, write_csv
 from paper import Claim, Column, Row, Table
 
@@ -61,16 +61,14 @@ ALFWORLD = Learnt("ALFWorld-v0", "valid_unseen", "react")
 DEPTHS = (2, 3, 4)
 BY_DEPTH = (*(Column(f"depth {depth}", f"depth {depth}", interval=True) for depth in DEPTHS), Column("all goals"))
 D_MAX = range(1, 5)
-PUBLISHED = dict(zip(AGENTS, (19.0, 27.0, 15.0, 32.0, 52.0), strict=True))
+REACT_BY_DEPTH = TABLE_3.rows[0].published[: len(DEPTHS)]
 AGENT_ROWS = tuple(
-    Row(AGENTS[agent], of(TEXTCRAFT, agent), (*by_depth, PUBLISHED[agent]))
-    for agent, by_depth in {
-        "react": (26.9, 1.8, None),
-        "plan_and_execute": (None,) * 3,
-        "try_again": (None,) * 3,
-        "reflexion": (None,) * 3,
-        "adapt": (None,) * 3,
-    }.items()
+    replace(
+        row,
+        played=deepest(TEXTCRAFT, max(D_MAX)) if agent == "adapt" else of(TEXTCRAFT, agent),
+        published=(*(REACT_BY_DEPTH if agent == "react" else (None,) * len(DEPTHS)), *row.published),
+    )
+    for agent, row in zip(AGENTS, TABLE_2_TEXTCRAFT.rows, strict=True)
 )
 LEVELS = tuple(Row(f"ADaPT, d_max {d_max}", deepest(TEXTCRAFT, d_max)) for d_max in D_MAX)
 
@@ -119,7 +117,7 @@ MEASURES = Table(
         Column("calls", value="calls"),
         Column("k_max", value="k_max_won"),
     ),
-    (*(replace(row, published=()) for row in AGENT_ROWS), *LEVELS),
+    (*(replace(row, published=()) for row in AGENT_ROWS), *LEVELS[:-1]),
 )
 
 
@@ -145,11 +143,8 @@ PLANNERS = Table(
 HOUSEHOLDS = Table(
     "ALFWorld, success (%) by task type",
     "The split `valid_unseen`: 134 households made by the suite, not the paper's games.",
-    TASK_TYPES,
-    tuple(
-        Row(AGENTS[agent], of(ALFWORLD, agent), (None,) * 6 + (published,))
-        for agent, published in zip(AGENTS, (43.3, 43.3, 47.8, 57.5, 71.6), strict=True)
-    ),
+    TABLE_1.columns,
+    tuple(replace(row, played=of(ALFWORLD, agent)) for agent, row in zip(AGENTS, TABLE_1.rows, strict=True)),
 )
 TABLES: Mapping[str, Table] = {
     "depth": DEPTH,

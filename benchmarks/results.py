@@ -87,9 +87,6 @@ INDEX = """# Results
 - [DEPS's tables and figures](deps.md), likewise; [its selectors](selectors.md) in detail
 - [What the model's switches do](model.md): false claims, slips, misjudgements, the exemption of plans from the span
 - [Every agent at every span](spans.md), in four worlds
-
-## Both
-
 - [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them
 
 ## Small networks
