@@ -146,25 +146,22 @@ class Crafter(Teacher):
         if self.errs("misread"):
             self.misread(recipe, count, name, have)
         self.think(self.intention(recipe, count, name, have))
-        if self.errs("too early"):
+        if self.lacks(recipe) and self.errs("too early"):
             self.fail(self.action(recipe), recipe, count, name, have)
         if any(not self.named(slot.ingredient) for slot in recipe.slots) and self.errs("kind"):
             self.gather(recipe, times)
             self.fail(text.command(self.book, recipe), recipe, count, name, have)
+        self.gather(recipe, times)
         too_few = self.rng.randrange(1, min(times, 4)) if part and times > 1 and self.errs("too few") else 0
-        made = 0
-        while made < times - too_few:
-            self.gather(recipe, times - made)
-            left = (wanted - have - made * recipe.makes, name, have + made * recipe.makes)
+        for made in range(times - too_few):
+            left = (count - made * recipe.makes, name, have + made * recipe.makes)
             if self.lacks(recipe):
                 self.fail(self.action(recipe), recipe, *left)
-                continue
+                self.gather(recipe, times - made)
             if self.errs("mistype"):
                 self.fail(text.craft(self.book, recipe, self.mistyped(self.offer(recipe))), recipe, *left)
             self.play(self.action(recipe))
-            made += 1
-            if made % COUNTED == 0 and made < times:
-                self.think(f"{made} of {times}.")
+            self.say_count(made + 1, times)
         self.went_on_too_early = too_few > 0
         if part and not too_few and self.lacks(recipe) and self.errs("too many"):
             self.play(self.action(recipe), learnt=False)
@@ -172,10 +169,19 @@ class Crafter(Teacher):
             held = f"{self.held.get(recipe.output, 0)} {self.book.names[recipe.output]}"
             self.think(f"{wanted} {name}: I hold {held}.")
 
+    def say_count(self, made: int, times: int) -> None:
+        """Say how often a command was applied: in threes, and at the end, if that is often."""
+        if times > COUNTED and (made % COUNTED == 0 or made == times):
+            self.think(f"{made} of {times}.")
+
     def gather(self, recipe: Recipe, times: int) -> None:
-        """Have what a number of applications takes, crafted parts first."""
-        for slot in sorted(recipe.slots, key=lambda slot: self.command(slot.ingredient) is None):
+        """Have what a number of applications takes, in the order of the command; again what a later part used up."""
+        mistakes = len(self.mistakes)
+        for slot in recipe.slots:
             self.have(slot.ingredient, times * slot.amount)
+        if len(self.mistakes) == mistakes:
+            for slot in recipe.slots:
+                self.have(slot.ingredient, times * slot.amount)
 
     def lacks(self, recipe: Recipe) -> bool:
         """Return whether something is missing for one application of a command."""
@@ -184,11 +190,15 @@ class Crafter(Teacher):
     # -- What goes wrong --------------------------------------------------------------------------------------------
 
     def fail(self, action: str, recipe: Recipe, count: int, name: str, have: int) -> None:
-        """Play an action in vain, once or twice; then look at what is held if that is why, and think again."""
+        """Play an action in vain, once or twice; then look at what is missing, or read the command again."""
         for _ in range(self.rng.choice((1, 1, 2))):
             self.play(action, learnt=False)
+        self.failed = self.failed or self.answer.startswith("Crafted")
         if self.answer.startswith("Could not find enough"):
             self.play("inventory")
+            if self.lacks(recipe):
+                self.think(self.shortage(recipe, -(-count // recipe.makes)))
+                return
         self.think(self.intention(recipe, count, name, have))
 
     def misread(self, recipe: Recipe, count: int, name: str, have: int) -> None:
@@ -215,12 +225,15 @@ class Crafter(Teacher):
         return recipe._replace(slots=tuple(slots))
 
     def insist(self, recipe: Recipe, name: str, attempts: int) -> None:
-        """Craft one of a misread command in vain a number of times, and look at what is held in between."""
+        """Craft one of a misread command in vain a number of times, and misread what is held in between."""
         wrong = self.mistaken(recipe)
-        for _ in range(attempts):
-            self.think(self.intention(wrong, 1, name), learnt=False)
+        for attempt in range(attempts):
+            if not attempt or not self.answer.startswith("Inventory"):
+                self.think(self.intention(wrong, 1, name), learnt=False)
+            else:
+                self.think(self.shortage(wrong, misread=self.rng.random() < 0.7), learnt=False)
             for slot in wrong.slots:
-                if self.rng.random() < 0.5:
+                if self.rng.random() < 0.4:
                     self.play(f"get {slot.amount} {name_of_ingredient(slot.ingredient)}", learnt=False)
             self.play(self.action(wrong), learnt=False)
             if self.answer.startswith("Could not find enough"):
@@ -263,6 +276,25 @@ class Crafter(Teacher):
                 )
         return said
 
+    def shortage(self, recipe: Recipe, times: int = 1, *, misread: bool = False) -> str:
+        """Return the thought after a craft that lacked something: what the command takes, and what is held of it.
+
+        Args:
+            recipe: The command.
+            times: How often it is to be applied.
+            misread: Whether to say that everything is held.
+        """
+        parts = []
+        for slot in recipe.slots:
+            item, held = self.best(slot.ingredient)
+            needed = times * slot.amount
+            held = max(held, needed) if misread else held
+            holding = f"I hold {held} {self.book.names[item]}" if held else "I hold none"
+            more = f", so {needed - held} more" if held < needed else ""
+            parts.append(f"{needed} {name_of_ingredient(slot.ingredient)}: {holding}{more}")
+        often = f" {times} times" if times > 1 else ""
+        return f"{self.book.names[recipe.output]}{often} takes {'; '.join(parts)}."
+
     def offer(self, recipe: Recipe) -> Offer:
         """Return the items to name for one application."""
         items = []
@@ -284,7 +316,7 @@ class Crafter(Teacher):
 
     def attempt(self, kind: str, item: str, count: int, agent: str = "adapt", *, end: bool = False) -> Branch | None:
         """Return the dialogue if so many of an item are held, which is claimed if ``end`` is true; else None."""
-        if self.held.get(item, 0) < count or not self.fits(agent):
+        if self.failed or self.held.get(item, 0) < count or not self.fits(agent):
             return None
         if end:
             self.end(COMPLETED)

@@ -52,9 +52,9 @@ class Situation(dialogue.Situation):
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Iterator[Situation]:
-        """Yield situations without end: four of nine are of Minecraft's recipes, the others of made books."""
+        """Yield situations without end: two fifths are of Minecraft's recipes, the others of made books."""
         while True:
-            if rng.random() < 4 / 9:
+            if rng.random() < 0.4:
                 book = RecipeBook.load()
                 goals, forbidden = _minecraft_goals()
             else:
@@ -82,7 +82,7 @@ class Situation(dialogue.Situation):
         made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
         made += [self.get(rng)] if rng.random() < 0.4 else []
         made += [self.impossible(rng)] if rng.random() < 0.25 else []
-        made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.12 else []
+        made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.25 else []
         made += [self.reflection(rng)] if self.goal in tasks and rng.random() < 0.15 else []
         branches = list(dict.fromkeys(branch for branch in made if branch))
         rng.shuffle(branches)
@@ -195,13 +195,18 @@ class Situation(dialogue.Situation):
         name = self.book.names[item]
         crafter = self.crafter(rng, f"craft {name}")
         command = crafter.command_for(item)
-        if rng.random() < 0.5:
+        parts = [part for slot in command.slots if (part := crafter.command(slot.ingredient))]
+        if parts and rng.random() < 0.5:
+            crafter.think(crafter.intention(command, 1, name))
+            command = rng.choice(parts)
+            name = self.book.names[command.output]
+        if rng.random() < 0.7:
             crafter.insist(command, name, 3)
         else:
             crafter.think(crafter.intention(command, 1, name))
             for _ in range(3):
                 crafter.play(crafter.action(command), learnt=False)
-        if crafter.held.get(item):
+        if crafter.held.get(command.output):
             return None
         return crafter.give_up("stuck", "That failed three times.")
 
