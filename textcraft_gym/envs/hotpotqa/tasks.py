@@ -22,7 +22,7 @@ PAGES = 5000
 """Number of pages of a made wiki by default."""
 LEVELS = ("easy", "medium", "hard")
 
-_KEPT_SEARCHES = 1 << 12
+_KEPT_SEARCHES, _KEPT_LENGTH = 1 << 12, 200
 _REACT_SEED, _REACT_DEV, _REACT_COUNT = 233, 7405, 500
 
 
@@ -69,7 +69,9 @@ class Library:
         if found is None:
             if len(self._found) >= _KEPT_SEARCHES:
                 self._found.clear()
-            found = self._found[asked] = self._wiki.similar(entity, count, among=among)
+            found = self._wiki.similar(entity, count, among=among)
+            if len(entity) <= _KEPT_LENGTH:
+                self._found[asked] = found
         return found
 
     @cached_property
