@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -45,6 +45,13 @@ class Wiki(Protocol):
 
     def __len__(self) -> int:
         """Return the number of pages."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the titles of the pages, in their order."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the pages, the same on every machine."""
 
     def page(self, title: str) -> Page | None:
         """Return the page with exactly this title."""
