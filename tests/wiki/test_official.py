@@ -179,7 +179,7 @@ def test_read__says_where_an_entry_is_bad(folder, entry, message):
         ("", "entry 0: not JSON"),
         ("7", "entry 0: not JSON"),
         ('[{"question": "x"', "entry 0: not JSON, or truncated"),
-        (json.dumps([LISTS])[:-1], "entry 1: not JSON, or truncated"),
+        (json.dumps([LISTS])[:-1], "entry 0: not JSON, or truncated: expected an end$"),
         ('{"Sarn": 3}', "entry 'Sarn': expected a text or a list of sentences, got 3"),
         ('{"Sarn": ["A village."], "Ode"}', "entry 1: not JSON, or truncated"),
         ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "entry 0: nested more than"),

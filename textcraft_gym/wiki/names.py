@@ -8,14 +8,20 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_ONSETS = "b br d dr f g gr h j k kl l m n p pr r s sk sl st t th tr v w y z".split()
-_VOWELS = "a e i o u a e i o ae ei ia".split()
-_MIDDLES = "b d l ll lm ld lv m mb n nd nn nt r rd rk rl rm rn rr rv s sk st t v z".split()
-_CODAS = "ck k l ld lm n nd nn r rd rk rn s sk th x".split()
+_SOUNDS = {
+    "onset": "b br d dr f g gr h j k kl l m n p pr r s sk sl st t th tr v w y z",
+    "vowel": "a e i o u a e i o ae ei ia",
+    "middle": "b d l ll lm ld lv m mb n nd nn nt r rd rk rl rm rn rr rv s sk st t v z",
+    "coda": "ck k l ld lm n nd nn r rd rk rn s sk th x",
+    "first name": "a e o an en in is or us",
+    "town": "bury by dale ford gate ham haven holm mouth stead ton wick",
+    "region": "ia land mark shire",
+    "noun": "Bell Bridge Candle Clock Compass Crown Door Ferry Garden Harbour Harvest Island Kite Ladder Lantern "
+    "Letter Map Mill Mirror Mountain Orchard Piano River Shadow Stair Summer Tide Tower Train Umbrella Voyage Winter",
+}
+_PARTS = {kind: line.split() for kind, line in _SOUNDS.items()}
+
 _FIRST_NAMES = 200
-_FIRST_ENDINGS = "a e o an en in is or us".split()
-_PLACE_ENDINGS = "bury by dale ford gate ham haven holm mouth stead ton wick".split()
-_REGION_ENDINGS = "ia land mark shire".split()
 _WORK_PATTERNS = (
     "The {noun} of {word}",
     "{word}'s {noun}",
@@ -25,10 +31,6 @@ _WORK_PATTERNS = (
     "Return to {word}",
     "{word} by Night",
 )
-_NOUNS = (
-    "Bell Bridge Candle Clock Compass Crown Door Ferry Garden Harbour Harvest Island Kite Ladder Lantern Letter Map "
-    "Mill Mirror Mountain Orchard Piano River Shadow Stair Summer Tide Tower Train Umbrella Voyage Window Winter"
-).split()
 _PATTERNS = {
     "band": ("The {word}s", "{word} Parade", "{word} Union", "{word} and the Tides", "The {word} Quartet"),
     "club": ("{word} Rovers", "{word} Athletic", "{word} United", "{word} Wanderers"),
@@ -74,27 +76,26 @@ class Names:
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
         self._taken: set[str] = set()
-        self._first = [self._word(_FIRST_ENDINGS) for _ in range(_FIRST_NAMES)]
+        self._first = [self._word("first name") for _ in range(_FIRST_NAMES)]
 
     def name(self, kind: str) -> str:
         """Make up the name of something of a kind."""
-        if kind == "region":
-            return self._word(_REGION_ENDINGS)
-        if kind == "town":
-            return self._word(_PLACE_ENDINGS)
+        if kind in ("region", "town"):
+            return self._word(kind)
         if kind in ("film", "novel", "album"):
-            return self._draw.pick(_WORK_PATTERNS).format(noun=self._draw.pick(_NOUNS), word=self._word(_CODAS))
+            return self._draw.pick(_WORK_PATTERNS).format(noun=self._draw.pick(_PARTS["noun"]), word=self._word())
         if kind in _PATTERNS:
-            return self._draw.pick(_PATTERNS[kind]).format(word=self._word(_CODAS))
-        return f"{self._draw.pick(self._first)} {self._word(_CODAS)}"
+            return self._draw.pick(_PATTERNS[kind]).format(word=self._word())
+        return f"{self._draw.pick(self._first)} {self._word()}"
 
-    def _word(self, endings: Sequence[str]) -> str:
-        pick = self._draw.pick
-        parts = [pick(_ONSETS), pick(_VOWELS)]
+    def _word(self, ending: str = "coda") -> str:
+        def part(kind: str) -> str:
+            return self._draw.pick(_PARTS[kind])
+
+        start = part("onset") + part("vowel") + part("middle")
         while True:
-            parts += [pick(_MIDDLES), pick(_VOWELS)]
-            word = "".join([*parts[: -1 if endings is not _CODAS else None], pick(endings)]).capitalize()
-            # A word that is taken gets another syllable; a longer one is never part of a shorter.
+            word = (start + (part("vowel") if ending == "coda" else "") + part(ending)).capitalize()
             if word not in self._taken:
                 self._taken.add(word)
                 return word
+            start += part("vowel") + part("middle")  # a word that is taken gets another syllable
