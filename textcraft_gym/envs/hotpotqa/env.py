@@ -57,7 +57,7 @@ class HotpotQAEnv(TextEnv):
             data does; None for ``given`` in AutoPlan's dialect, else ``period``.
         scope: ``wiki`` to search all pages, ``question`` only those that the data gives with the question.
         data: ``made`` for a wiki that is made for this, a folder or file of the original's data, or a ``Corpus``.
-        pages: Number of pages of a made wiki.
+        pages: Number of pages of a made wiki, at least 1,000.
         wiki_seed: Seed of a made wiki.
         admissible: Whether info lists searches for titles in view, and lookups of the question's words.
         expert: Whether info has the rest of a plan that reads all evidence.
@@ -65,7 +65,8 @@ class HotpotQAEnv(TextEnv):
 
     Raises:
         UnknownName: For an unknown split, task, dialect, division of sentences or scope.
-        ValueError: If a number is out of bounds, the data cannot be read, or it has no question to play.
+        ValueError: If a number is out of bounds, or there is no question to play.
+        WikiDataError: If the data cannot be read.
 
     **Ids**: ``HotpotQA-v0``.
 
@@ -101,7 +102,6 @@ class HotpotQAEnv(TextEnv):
         ):
             if value not in known:
                 raise UnknownName(name, value, known)
-        at_least("pages", pages, 1)
         at_least("wiki_seed", wiki_seed, 0)
         self.reading = Reading(open_library(data, pages, wiki_seed), dialect, sentences, scope)
         self.split = split

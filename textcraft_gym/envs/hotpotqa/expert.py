@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from textcraft_gym.envs.hotpotqa.rules import (
+    COMMON,
     LOOKUP,
     SEARCH,
     START,
@@ -21,6 +22,9 @@ from textcraft_gym.envs.hotpotqa.rules import (
 )
 from textcraft_gym.wiki.corpus import Page
 
+LONGEST = 7
+"""Maximum length of a plan, which is ReAct's limit: what else there would be to look up is left out."""
+
 _WORD = re.compile(r"\w{3,}")
 
 
@@ -31,15 +35,18 @@ def plan(world: World, state: State = START) -> list[str]:
     """
     if state.answer is not None or not world.question.answer:
         return []
+    pages = evidence(world)
     actions: list[str] = []
-    for page in evidence(world):
-        is_open = page.title == state.page
-        if is_open or page.title not in state.opened:
-            lookups = _lookup(world, page)
-            looked = is_open and state.keyword is not None and lookups == [look_up(state.keyword)] and state.count > 0
+    spare = LONGEST - len(pages) - 1
+    for page in pages:
+        lookups = _lookup(world, page)[: max(spare, 0)]
+        spare -= len(lookups)
+        if page.title == state.page:
+            looked = state.count > 0 and lookups == [look_up(state.keyword or "")]
             # The open page comes first, whatever its place: another search would close it.
-            step = [*([] if is_open else [search(page.title)]), *([] if looked else lookups)]
-            actions = [*step, *actions] if is_open else [*actions, *step]
+            actions = [*([] if looked else lookups), *actions]
+        elif page.title not in state.opened:
+            actions += [search(page.title), *lookups]
     return [*actions, finish(world.question.answer)]
 
 
@@ -72,8 +79,9 @@ def _lookup(world: World, page: Page) -> list[str]:
         core = sentence.rstrip(".")
         if core not in seen:
             asked = {word.lower() for word in _WORD.findall(world.question.question)}
-            words = sorted(_WORD.findall(core), key=lambda word: (word.lower() not in asked, -len(word)))
-            for word in words:
+            words = [word for word in _WORD.findall(core) if word.lower() not in COMMON]
+            # Words of the question first, and names, which a player does not know yet, last.
+            for word in sorted(words, key=lambda word: (word.lower() not in asked, word[0].isupper(), -len(word))):
                 found = results(world, page.title, word)
                 if found and found[0].rstrip(".") in core:
                     return [look_up(word)]

@@ -35,13 +35,14 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _UNALIKE = ("yes", "no", "noanswer")
 _WORD = re.compile(r"\w+")
-_COMMON = frozenset(
+COMMON = frozenset(
     _WORD.findall(
         """about after also and are been before between both but did does for from had has have her his how into its
         more most name named not one only other same than that the their them then there these they this two was were
         what when where which while who whom whose why with year"""
     )
 )
+"""Words that tell nothing about what is looked for."""
 
 
 class World(NamedTuple):
@@ -255,9 +256,9 @@ def _joined(paragraph: Sequence[str]) -> str:
 
 def _titles_in_view(world: World, state: State) -> Iterator[str]:
     yield from state.listed
+    yield from _titles_in(world, world.question.question)
     if state == START:
         yield from _similar(world, world.question.question)[:SHOWN]
-    yield from _titles_in(world, world.question.question)
     page = world.wiki.page(state.page) if state.page else None
     if page:
         yield from _titles_in(world, shown(world, page))
@@ -285,7 +286,7 @@ def _titles_in(world: World, words: str) -> Iterator[str]:
 def _lookups(world: World, state: State) -> Iterator[str]:
     """Yield lookups of the question's words that have a result left on the open page."""
     words = dict.fromkeys(_WORD.findall(world.question.question)) if state.page else {}
-    telling = [word for word in words if len(word) > 2 and word.lower() not in _COMMON]
+    telling = [word for word in words if len(word) > 2 and word.lower() not in COMMON]
     for word in telling[:MAX_LOOKUPS]:
         passed = state.count if word == state.keyword else 0
         if len(results(world, state.page, word)) > passed:

@@ -16,6 +16,8 @@ from textcraft_gym.envs.hotpotqa.rules import Scope, Sentences, World
 from textcraft_gym.envs.hotpotqa.text import Dialect
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.wiki.corpus import Corpus, Question
+from textcraft_gym.wiki.made import made_corpus
+from textcraft_gym.wiki.official import read_corpus
 
 MADE = "made"
 PAGES = 5000
@@ -174,13 +176,14 @@ def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int
     """Return the library of made pages, of a folder of the original's data, or of a corpus of one's own.
 
     Raises:
-        ValueError: If the data cannot be read, or a number is out of bounds.
+        WikiDataError: If the data cannot be read.
+        ValueError: If a number is out of bounds.
     """
     if isinstance(data, Corpus):
         return Library(data, (data,))
     if data == MADE:
         return _made(pages, seed)
-    folder = Path(data)
+    folder = Path(data).expanduser()
     files = sorted(folder.iterdir()) if folder.is_dir() else [folder]
     stamps = tuple((file, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file())
     return _read(folder, stamps)
@@ -211,16 +214,12 @@ def find_task(reading: Reading, name: object) -> Task:
 
 @lru_cache(maxsize=4)
 def _made(pages: int, seed: int) -> Library:
-    from textcraft_gym.wiki.made import made_corpus  # neither way is imported unless it is taken
-
     return Library(made_corpus(pages=pages, seed=seed), (MADE, pages, seed))
 
 
 @lru_cache(maxsize=1)  # they are large
 def _read(folder: Path, stamps: tuple[Any, ...]) -> Library:
     """Return the library of a folder; changed files, which the stamps tell, make another one."""
-    from textcraft_gym.wiki.official import read_corpus
-
     return Library(read_corpus(folder), (folder,))
 
 
