@@ -42,7 +42,7 @@ def plan(world: World, state: State = START) -> list[str]:
         lookups = _lookup(world, page)[: max(spare, 0)]
         spare -= len(lookups)
         if page.title == state.page:
-            looked = state.count > 0 and lookups == [look_up(state.keyword or "")]
+            looked = state.passed > 0 and lookups == [look_up(state.keyword or "")]
             # The open page comes first, whatever its place: another search would close it.
             actions = [*([] if looked else lookups), *actions]
         elif page.title not in state.opened:

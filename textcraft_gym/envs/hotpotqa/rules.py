@@ -70,7 +70,7 @@ class State(NamedTuple):
     Attributes:
         page: Title of the open page; empty if none is open.
         keyword: The word that was looked up last on it; None if none was.
-        count: Number of its results that were shown.
+        passed: Number of its results that were shown.
         listed: Titles that the last search listed, where it found no page.
         opened: Titles of all pages that were opened, in order.
         answer: The answer that was given; None before the end.
@@ -78,7 +78,7 @@ class State(NamedTuple):
 
     page: str = ""
     keyword: str | None = None
-    count: int = 0
+    passed: int = 0
     listed: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
     answer: str | None = None
@@ -214,12 +214,12 @@ def _look_up(world: World, state: State, keyword: str) -> Turn[State]:
     if not state.page:
         return state, text.no_page(world.dialect), NO_PAGE, ""
     found = results(world, state.page, keyword)
-    count = state.count if keyword == state.keyword else 0
+    count = state.passed if keyword == state.keyword else 0
     if count >= len(found):
         # Also a word without results is the last one: that of before begins anew when it comes back.
-        return state._replace(keyword=keyword, count=count), text.NO_MORE_RESULTS, NO_MORE_RESULTS, ""
+        return state._replace(keyword=keyword, passed=count), text.NO_MORE_RESULTS, NO_MORE_RESULTS, ""
     answer = text.result(count + 1, len(found), found[count])
-    return state._replace(keyword=keyword, count=count + 1), answer, "", ""
+    return state._replace(keyword=keyword, passed=count + 1), answer, "", ""
 
 
 def shown(world: World, page: Page) -> str:
@@ -262,8 +262,8 @@ def _titles_in_view(world: World, state: State) -> Iterator[str]:
     page = world.wiki.page(state.page) if state.page else None
     if page:
         yield from _titles_in(world, shown(world, page))
-        if state.keyword and state.count:
-            yield from _titles_in(world, results(world, page.title, state.keyword)[state.count - 1])
+        if state.keyword and state.passed:
+            yield from _titles_in(world, results(world, page.title, state.keyword)[state.passed - 1])
 
 
 def _titles_in(world: World, words: str) -> Iterator[str]:
@@ -288,6 +288,6 @@ def _lookups(world: World, state: State) -> Iterator[str]:
     words = dict.fromkeys(_WORD.findall(world.question.question)) if state.page else {}
     telling = [word for word in words if len(word) > 2 and word.lower() not in COMMON]
     for word in telling[:MAX_LOOKUPS]:
-        passed = state.count if word == state.keyword else 0
+        passed = state.passed if word == state.keyword else 0
         if len(results(world, state.page, word)) > passed:
             yield look_up(word)
