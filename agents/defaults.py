@@ -1,6 +1,7 @@
 """The default settings of each agent in each game, in one table.
 
 Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
+HotpotQA has those of the papers of ReAct and Reflexion, and ReAct's for agents that were not played there.
 Those of planners of goals are the DEPS paper's (Wang et al. 2023). ``docs/budgets.md`` has them beside the papers' and
 their code's. Options of an agent's constructor override them.
 """
@@ -51,25 +52,31 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     # Attempts at one step of a plan, and single trials.
     ("adapt", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400, d_max=3),
     ("adapt", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3),
+    ("adapt", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, planner_tokens=400, d_max=3),
     ("adapt", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
     ("adapt", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
     ("adapt", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800, d_max=3),
     ("plan_and_execute", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400),
     ("plan_and_execute", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800),
+    ("plan_and_execute", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, planner_tokens=400),
     ("plan_and_execute", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800),
     ("reflexion", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("reflexion", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    ("reflexion", "hotpotqa"): Settings(turns=12, patience=12, max_tokens=100, d_max=5),
     ("reflexion", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("reflexion", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("reflexion", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
     ("try_again", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("try_again", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    ("try_again", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, d_max=5),
     ("try_again", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("try_again", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("try_again", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
     # One attempt at the whole task, and so three times the turns.
     ("react", "alfworld"): Settings(turns=60, patience=5, max_tokens=100),
     ("react", "default"): Settings(turns=60, patience=8, max_tokens=150),
+    # Seven thoughts and as many actions, as ReAct's paper has them.
+    ("react", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100),
     ("react", "webshop"): Settings(turns=45, patience=3, max_tokens=100),
     # Planners of goals, whose plans a controller pursues.
     ("chain_of_thought", "default"): Settings(planner_tokens=1024),

@@ -72,6 +72,7 @@ class GameProfile:
         max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
         controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
         adapt: The game-specific parts of ADaPT.
+        giving_up: Action that an executor of numbered turns plays when these are spent; empty for none.
         dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
     """
 
@@ -84,6 +85,7 @@ class GameProfile:
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None
     adapt: ADaPTHooks = ADaPTHooks()
+    giving_up: str = ""
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
 
     def claim(self, action: str) -> bool | None:

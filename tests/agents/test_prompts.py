@@ -167,7 +167,7 @@ def test_agent__sends_exactly_these_prompts(name: str):
 
 
 PLANNED = {
-    "chain_of_thought": ["minetechtree", "textcraft"],
+    "chain_of_thought": ["hotpotqa", "minetechtree", "textcraft"],
     "code_as_policies": ["minetechtree", "textcraft"],
     "dep": ["alfworld", "minetechtree", "textcraft"],
     "deps": ["alfworld", "minetechtree", "textcraft"],

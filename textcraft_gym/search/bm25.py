@@ -1,7 +1,7 @@
 """An inverted index with BM25 scores as Lucene computes them, ties and rounding included.
 
 Two details of Lucene's decide the order of results: scores are in single precision, and the length of a document is
-stored in a single byte.
+stored in a single byte. The latter can be left out.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textcraft_gym.envs.webshop.search.analyzer import analyze, to_term
-from textcraft_gym.envs.webshop.search.tokenizer import tokenize
-
-Arrays: TypeAlias = "dict[str, NDArray[Any]]"
+from textcraft_gym.arrays import Arrays
+from textcraft_gym.search.analyzer import analyze, to_term
+from textcraft_gym.search.tokenizer import tokenize
 
 K1 = np.float32(0.9)
 """Saturation of term frequency."""
@@ -42,21 +41,28 @@ class Index:
         self._documents, self._tf_norm, self._ranks = arrays["documents"], arrays["tf_norm"], arrays["ranks"]
 
     @classmethod
-    def build(cls, documents: Iterable[str], keys: Sequence[str]) -> Index:
+    def build(cls, documents: Iterable[str], keys: Sequence[str], *, exact_lengths: bool = False) -> Index:
         """Index documents.
 
         Args:
             documents: Their texts.
             keys: The sort key of each document among those of equal score; read after the documents.
+            exact_lengths: Compute with the lengths of documents as they are, not as Lucene stores them.
         """
-        return cls(_invert(documents, keys))
+        return cls(_invert(documents, keys, exact_lengths))
 
-    def search(self, query: str, count: int = 50) -> list[int]:
-        """Return the indices of the best documents that contain a term of the query, best first."""
+    def search(self, query: str, count: int = 50, among: NDArray[np.int64] | None = None) -> list[int]:
+        """Return the indices of the best documents that contain a term of the query, best first.
+
+        Args:
+            query: Words.
+            count: Maximum number of results.
+            among: The documents to search in, by default all.
+        """
         scores = self.scores(query)
         if scores is None:
             return []
-        matching = np.flatnonzero(scores)
+        matching = np.flatnonzero(scores) if among is None else among[scores[among] > 0]
         if len(matching) > count:
             # Sort only the documents that reach the score of the last result: with ties, there may be more than count.
             matching_scores = scores[matching]
@@ -105,7 +111,7 @@ class _TermIds(dict[str, int]):
         return term_id
 
 
-def _invert(documents: Iterable[str], keys: Sequence[str]) -> Arrays:
+def _invert(documents: Iterable[str], keys: Sequence[str], exact_lengths: bool) -> Arrays:
     """Return the arrays of an inverted index."""
     term_ids = _TermIds()
     # One posting for each distinct term of each document, first in the order of documents.
@@ -132,7 +138,7 @@ def _invert(documents: Iterable[str], keys: Sequence[str]) -> Arrays:
         "starts": np.concatenate(([0], np.cumsum(doc_freq))),
         "idf": _idf(doc_freq, _count_filled(lengths)),
         "documents": owners,
-        "tf_norm": tf_by_term * _length_norm(lengths)[owners],
+        "tf_norm": tf_by_term * _length_norm(lengths, exact_lengths)[owners],
         "ranks": ranks,
     }
 
@@ -147,11 +153,11 @@ def _idf(doc_freq: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
     return np.asarray(np.log(1 + (documents - doc_freq + 0.5) / (doc_freq + 0.5)), np.float32)
 
 
-def _length_norm(lengths: Sequence[int]) -> NDArray[np.float32]:
+def _length_norm(lengths: Sequence[int], exact: bool) -> NDArray[np.float32]:
     """Return the factor of term frequencies in each document, ``1 / (k1 * (1 - b + b * length / average))``."""
     average = np.float32(sum(lengths) / max(_count_filled(lengths), 1))
     if average == 0:
         average = np.float32(1)  # no document has a term, so that any average will do
-    quantised = np.array([quantise(length) for length in lengths], np.float32)
+    read_back = np.array(lengths if exact else [quantise(length) for length in lengths], np.float32)
     one = np.float32(1)
-    return np.asarray(one / (K1 * ((one - B) + B * quantised / average)), np.float32)
+    return np.asarray(one / (K1 * ((one - B) + B * read_back / average)), np.float32)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.webshop.shelf import product
-from textcraft_gym.envs.webshop.search.analyzer import STOP_WORDS, analyze
-from textcraft_gym.envs.webshop.search.bm25 import Index, quantise
-from textcraft_gym.envs.webshop.search.stemmer import stem
+from textcraft_gym.search.analyzer import STOP_WORDS, analyze
+from textcraft_gym.search.bm25 import Index, quantise
+from textcraft_gym.search.stemmer import stem
 
 
 def single(number: float) -> float:

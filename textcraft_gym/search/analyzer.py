@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from textcraft_gym.envs.webshop.search.stemmer import stem
-from textcraft_gym.envs.webshop.search.tokenizer import tokenize
+from textcraft_gym.search.stemmer import stem
+from textcraft_gym.search.tokenizer import tokenize
 
 _STOP_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "

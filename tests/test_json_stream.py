@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textcraft_gym.envs.webshop import json_stream
-from textcraft_gym.envs.webshop.json_stream import JSONStreamError, read_items, read_members
+from textcraft_gym import json_stream
+from textcraft_gym.json_stream import JSONStreamError, read_items, read_members
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -112,6 +112,8 @@ class _Reader:
                     raise JSONStreamError(f"not JSON, or an entry of more than {MAX_ENTRY} characters") from error
                 if not self._read():
                     raise JSONStreamError(f"not JSON, or truncated: {error.msg}") from error
+            except JSONStreamError:
+                raise
             except (RecursionError, ValueError) as error:
                 raise JSONStreamError(
                     _TOO_DEEP if isinstance(error, RecursionError) else f"not JSON, or truncated: {error}"

@@ -1,0 +1,48 @@
+"""How agents read HotpotQA."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from typing import Any
+
+from textcraft_gym.agents.contract.agent import Play, Request
+from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.games.hotpotqa.controller import AnswerGiver
+
+NO_OP = (
+    "Could not find",
+    "Invalid",
+    "Nice thought.",
+    "No action in the format",
+    "No more results",
+    "OK.",
+    "The last page",
+)
+"""Beginnings of the answers to actions that showed nothing."""
+READ = 4
+"""Number of passages that are reported: the last ones."""
+
+
+def report_reading(play: Play) -> Generator[Request, Any, str]:
+    """Report what was read last, on which the rest of a plan builds."""
+    yield from ()  # a report is a generator, though this one plays nothing
+    passages = [
+        f"{action}: {' '.join(step.observation.split())}"
+        for action, step in play.history
+        if not step.observation.startswith(NO_OP)
+    ]
+    return "\n".join(["What was read:", *dict.fromkeys(passages[-READ:])]) if passages else ""
+
+
+PROFILE = GameProfile(
+    name="hotpotqa",
+    opening=re.compile(r"(?P<situation>Question: .*)", re.DOTALL),
+    no_op=NO_OP,
+    final=re.compile(r"finish\[.*\S.*\]", re.IGNORECASE | re.DOTALL),
+    report=report_reading,
+    default_task="answer the question",
+    max_steps=100,
+    controller=AnswerGiver,
+    giving_up="finish[]",
+)
