@@ -15,7 +15,7 @@ from textcraft_gym.wiki.kinds import KINDS
 from textcraft_gym.wiki.made import SPLITS, made_corpus
 
 PAGES = 5000
-DIGEST = "9d88306f8614e8ba"
+DIGEST = "7c44c7a10427be19"
 """That of a wiki of 1,000 pages: another one makes results with the old one incomparable."""
 
 
@@ -105,7 +105,8 @@ def test_questions__follow_from_their_gold_sentences_and_not_without_one(corpus,
     for question in questions:
         pages = [corpus.wiki.page(title) for title in dict.fromkeys(title for title, _ in question.gold)]
         assert Reader(pages, question.gold).answers(question.question) >= {question.answer}, question
-        for left_out in range(len(question.gold)):
+        # Yes and no follow from names that are alike or not as well, without what says that a name is another one.
+        for left_out in range(len(question.gold) if question.answer not in ("yes", "no") else 0):
             gold = question.gold[:left_out] + question.gold[left_out + 1 :]
             assert question.answer not in Reader(pages, gold).answers(question.question), (question, left_out)
 
@@ -145,6 +146,7 @@ def test_questions__have_ids_types_levels_and_ten_pages(corpus, questions):
     for question in questions:
         assert len(question.titles) == len(set(question.titles)) == 10
         assert {title for title, _ in question.gold} <= set(question.titles)
+        assert len(question.gold) == len(set(question.gold))
         assert all(corpus.wiki.page(title) for title in question.titles)
         pages = len({title for title, _ in question.gold})
         assert pages > 2 if question.level == "hard" else pages == 2 or question.level == "medium"

@@ -220,7 +220,7 @@ class Asker:
     ) -> Question:
         """Return a question about a relation of what is at the ends of paths."""
         steps = [step for path in paths for step in (*path.evidence, *self._said(path.end, relation))]
-        gold = tuple((thing.title, self._articles[thing].sentences[name]) for thing, name in steps)
+        gold = tuple(dict.fromkeys((thing.title, self._articles[thing].sentences[name]) for thing, name in steps))
         is_easy = all(path.is_easy and self._is_easy(path.end, relation) for path in paths)
         level = "hard" if is_hard else "easy" if is_easy else "medium"
         digest = hashlib.sha256(json.dumps([words, answer, gold]).encode()).hexdigest()
