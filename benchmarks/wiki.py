@@ -92,7 +92,8 @@ def spread(search: Callable[[str], object], queries: Sequence[str]) -> dict[str,
         search(query)
         times.append((time.perf_counter() - begin) * 1000)
     times.sort()
-    return {"median": statistics.median(times), "95 %": times[len(times) * 95 // 100], "slowest": times[-1]}
+    figures = {"median": statistics.median(times), "95 %": times[len(times) * 95 // 100], "slowest": times[-1]}
+    return {name: round(figure, 3) for name, figure in figures.items()}
 
 
 def load(pages: int) -> None:
@@ -121,7 +122,8 @@ def compare(count: int) -> None:
         scores = make(terms)
         index_seconds = time.perf_counter() - begin
         same = sum(is_best(scores(query), pages, wiki.similar(query, TOP)) for query in queries)
-        print(f"{name}: index {index_seconds:.1f} s without analysis, {spread(scores, queries)}")
+        times = spread(lambda query, scores=scores: np.argpartition(scores(query), -TOP)[-TOP:], queries)
+        print(f"{name}: index {index_seconds:.1f} s without analysis, {times}")
         print(f"{name}: {same} of {len(queries)} rankings equal")
 
 

@@ -202,8 +202,9 @@ class Asker:
     def _said(self, thing: Thing, relation: Relation) -> list[tuple[Thing, str]]:
         """Return what says the value of a relation: a sentence, and the one with the other name that it has there."""
         value, sentence = thing.facts[relation.name], self._articles[thing].said(relation.name)
-        has_alias = isinstance(value, Thing) and value.alias and value.alias in sentence
-        return [(thing, relation.name), *([(value, ALIAS)] if has_alias else [])]
+        if isinstance(value, Thing) and value.alias and value.alias in sentence:
+            return [(thing, relation.name), (value, ALIAS)]
+        return [(thing, relation.name)]
 
     def _is_easy(self, thing: Thing, relation: Relation) -> bool:
         """Return whether the value of a relation is in view, and if it has a page, by its title."""
