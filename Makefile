@@ -105,6 +105,7 @@ bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/backends.py
 	$(BIN)/python -W ignore benchmarks/households.py
 	$(BIN)/python benchmarks/shopping.py
+	$(BIN)/python benchmarks/wiki.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/minetechtree.py
 

@@ -182,7 +182,7 @@ def test_read__says_where_an_entry_is_bad(folder, entry, message):
         (json.dumps([LISTS])[:-1], "entry 0: not JSON, or truncated: expected an end$"),
         ('{"Sarn": 3}', "entry 'Sarn': expected a text or a list of sentences, got 3"),
         ('{"Sarn": ["A village."], "Ode"}', "entry 1: not JSON, or truncated"),
-        ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "entry 0: nested more than"),
+        ("[" * (MAX_DEPTH + 2) + "]" * (MAX_DEPTH + 2), "entry 0: nested more than"),
         ('[{"question": "' + "x" * (MAX_ENTRY + 10), "entry 0: not JSON, or an entry of more than"),
         (json.dumps(PAGES), "expected questions, got pages only"),
         (json.dumps([SIMPLIFIED]), "expected pages: simplified questions need a file that has them"),

@@ -64,13 +64,14 @@ class Writer:
         names, links = {thing.name}, set()
         lead, *others = (relation for relation in kind.relations if relation.name in thing.facts)
         asides = draw.shuffled(kind.asides)[: draw.between(1, 4)]
-        body = draw.shuffled([*others, *asides])
+        body: list[Relation | str] = draw.shuffled([*others, *asides])
         sentences, numbers = self._see_also(thing, names), {}
         if thing.alias:
             body.insert(0, f"{{s}} is also known as {thing.alias}.")
             numbers[ALIAS] = len(sentences) + 1
             names.add(thing.alias)
-        for part in (lead, *body):
+        parts: list[Relation | str] = [lead, *body]
+        for part in parts:
             value = ""
             if isinstance(part, Relation):
                 numbers[part.name] = len(sentences)

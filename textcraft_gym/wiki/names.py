@@ -25,7 +25,7 @@ _FIRST_NAMES = 200
 _WORK_PATTERNS = (
     "The {noun} of {word}",
     "{word}'s {noun}",
-    "A {noun} for {word}",
+    "No {noun} for {word}",
     "The Last {noun} of {word}",
     "Leaving {word}",
     "Return to {word}",

@@ -54,8 +54,9 @@ class StoredQuestions(Sequence[Question]):
         positions = range(len(self))[index]
         if isinstance(positions, range):
             return [self[position] for position in positions]
-        *texts, gold, titles = self._records[positions]
-        return Question(*texts, gold=tuple((title, number) for title, number in gold), titles=tuple(titles))
+        question = Question(*self._records[positions])
+        gold = tuple((title, number) for title, number in question.gold)
+        return question._replace(gold=gold, titles=tuple(question.titles))
 
 
 def read_corpus(data: str | Path) -> Corpus:
@@ -234,7 +235,7 @@ class _Entry:
         if value is None:
             return []
         if isinstance(value, dict):
-            columns = [value.get(first), value.get(second)]
+            columns: list[Any] = [value.get(first), value.get(second)]
             if not all(isinstance(column, list) for column in columns) or len(columns[0]) != len(columns[1]):
                 raise self.error(f"expected lists {first!r} and {second!r} of one length, got {_shown(value)}", key)
             return list(zip(*columns, strict=True))

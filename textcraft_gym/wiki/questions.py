@@ -202,8 +202,9 @@ class Asker:
     def _said(self, thing: Thing, relation: Relation) -> list[tuple[Thing, str]]:
         """Return what says the value of a relation: a sentence, and the one with the other name that it has there."""
         value, sentence = thing.facts[relation.name], self._articles[thing].said(relation.name)
-        has_alias = isinstance(value, Thing) and value.alias and value.alias in sentence
-        return [(thing, relation.name), *([(value, ALIAS)] if has_alias else [])]
+        if isinstance(value, Thing) and value.alias and value.alias in sentence:
+            return [(thing, relation.name), (value, ALIAS)]
+        return [(thing, relation.name)]
 
     def _is_easy(self, thing: Thing, relation: Relation) -> bool:
         """Return whether the value of a relation is in view, and if it has a page, by its title."""
@@ -220,7 +221,7 @@ class Asker:
     ) -> Question:
         """Return a question about a relation of what is at the ends of paths."""
         steps = [step for path in paths for step in (*path.evidence, *self._said(path.end, relation))]
-        gold = tuple((thing.title, self._articles[thing].sentences[name]) for thing, name in steps)
+        gold = tuple(dict.fromkeys((thing.title, self._articles[thing].sentences[name]) for thing, name in steps))
         is_easy = all(path.is_easy and self._is_easy(path.end, relation) for path in paths)
         level = "hard" if is_hard else "easy" if is_easy else "medium"
         digest = hashlib.sha256(json.dumps([words, answer, gold]).encode()).hexdigest()
