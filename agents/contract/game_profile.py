@@ -41,6 +41,11 @@ def no_skills(prompts: Prompts) -> tuple[Skill, ...]:
     return ()
 
 
+def no_solution(info: Mapping[str, Any]) -> str:
+    """Tell nothing of the solution."""
+    return ""
+
+
 @dataclass(frozen=True)
 class ADaPTHooks:
     """The game-specific parts of ADaPT.
@@ -73,6 +78,8 @@ class GameProfile:
         controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
         adapt: The game-specific parts of ADaPT.
         dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
+        solution: Returns what a learner is told of the solution after a training episode, from the last info, such as
+            the answer to the question; empty for nothing.
     """
 
     name: str
@@ -85,6 +92,7 @@ class GameProfile:
     controller: Callable[[Prompts], Controller] | None = None
     adapt: ADaPTHooks = ADaPTHooks()
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
+    solution: Callable[[Mapping[str, Any]], str] = no_solution
 
     def claim(self, action: str) -> bool | None:
         """Return what an action claims if it ends the episode: True for one that declares the task done."""
