@@ -16,7 +16,7 @@ In other games it plays as it does under ReAct, from the commands that the promp
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from textcraft_gym.agents.adapt.react import THOUGHT
@@ -211,7 +211,7 @@ def _look_back(prompt: str) -> tuple[Learner, HouseholdTask | None, list[str]]:
     return learner, read_task(head.partition("\n")[0]), answers
 
 
-def _reflection(cue: Cue, learner: Learner, answers: Iterable[str]) -> str:
+def _reflection(cue: Cue, learner: Learner, answers: Sequence[str]) -> str:
     """Return a reflection on an episode, on one line, so that an update can tell it from others."""
     seen = Rules()
     said: list[str] = []

@@ -111,7 +111,7 @@ def test_optimise_plan__stops_at_an_episode_that_breaks_and_plays_it_again(tmp_p
 
 
 def test_optimise_plan__plays_a_world_without_tasks_by_its_seeds(tmp_path: Path):
-    spec = RunSpec("tests.foreign_worlds:Say-v0", agent_args={"turns": 1}, model=SPEC.model, seed=5)
+    spec = RunSpec("tests.foreign_worlds:GuessDigit-v0", agent_args={"turns": 1}, model=SPEC.model, seed=5)
     optimise_plan(spec, tmp_path, **HOW)
     played = [record["seed"] for number in (1, 2) for record in read_records(tmp_path / f"batch-{number}")]
     assert sorted(played) == [5, 6, 7, 8]

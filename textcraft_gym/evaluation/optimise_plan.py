@@ -27,8 +27,9 @@ from textcraft_gym.agents.autoplan.update import calls_by_role, experience, new_
 from textcraft_gym.agents.contract.agent import Completion, ModelError
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError, UnknownName, at_least
+from textcraft_gym.evaluation.backends import LoopBackend, ProcessBackend
 from textcraft_gym.evaluation.episode import TOKENS
-from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.evaluation.report import Rows, markdown_table
 from textcraft_gym.evaluation.run_folder import Record, RunFolder
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
@@ -82,7 +83,8 @@ def optimise_plan(
     Args:
         spec: The run of the training episodes; its agent is always ``autoplan``, whose arguments it may give. By
             default ``split`` is ``train``, thoughts and actions are drawn at a temperature of 1, and all three
-            reflections are asked. ``limit`` is the number of training tasks.
+            reflections are asked. ``limit`` is the number of training tasks. A model that is given as an object is not
+            recorded, as in ``evaluate``.
         out: The folder, new or of an earlier start of the same optimisation.
         task_type: The group of tasks, or a part of the name of only one; None for all tasks.
         batch: Number of episodes before each update.
@@ -121,7 +123,7 @@ def optimise_plan(
 
 def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
     """Return a spec with the defaults of training, and with a cassette where the backend can share one."""
-    on_one_machine = not str(spec.backend).startswith("ray")
+    on_one_machine = spec.backend in ("loop", "process") or isinstance(spec.backend, LoopBackend | ProcessBackend)
     return replace(
         spec,
         split=spec.split or (TRAINING_SPLIT if default_split(spec.env) else None),
@@ -168,13 +170,15 @@ def full_name(task_type: str, groups: Sequence[str]) -> str:
 def draw(ids: Sequence[str], seed: int, size: int) -> Iterator[list[str]]:
     """Yield batches of distinct tasks without end, each task once before any comes again."""
     waiting: list[str] = []
-    for number in count():
-        if len(waiting) < size:
-            rng = random.Random(f"{seed}/{number}").random
-            order = [task for _, _, task in sorted((rng(), index, task) for index, task in enumerate(ids))]
-            waiting += [task for task in order if task not in waiting]
-        yield waiting[:size]
-        del waiting[:size]
+    passes = count()
+    while True:
+        if len(set(waiting)) < size:
+            rng = random.Random(f"{seed}/{next(passes)}").random
+            waiting += [task for _, _, task in sorted((rng(), index, task) for index, task in enumerate(ids))]
+        batch = list(dict.fromkeys(waiting))[:size]  # a task that comes twice waits for the next batch
+        for task in batch:
+            waiting.remove(task)
+        yield batch
 
 
 def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) -> Iteration:
@@ -231,10 +235,10 @@ def summary(done: Sequence[Iteration]) -> dict[str, Any]:
     }
 
 
-def table(done: Sequence[Iteration]) -> list[tuple[str, ...]]:
+def table(done: Sequence[Iteration]) -> Rows:
     """Return headings and a row for each iteration: success with the plan before, and what it took."""
     roles = list(_sums(one.calls for one in done))
-    rows = [("iteration", "won", "n", *roles, "tokens", "cost", "plan")]
+    rows: Rows = [("iteration", "won", "n", *roles, "tokens", "cost", "plan")]
     for one in done:
         calls = (str(one.calls.get(role, 0)) for role in roles)
         tokens = str(sum(one.tokens.values()))
