@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.adapt.react import ReActAgent
     from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
     from textcraft_gym.agents.adapt.try_again import TryAgainAgent
+    from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
     from textcraft_gym.agents.baselines.expert import ExpertAgent
     from textcraft_gym.agents.baselines.explorer import ExplorerAgent
     from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "ADaPTAgent": "adapt.adapt",
+    "AutoPlanAgent": "autoplan.autoplan",
     "ChainOfThoughtAgent": "deps.zero_shot",
     "CodeAsPoliciesAgent": "deps.code_as_policies",
     "DEPAgent": "deps.deps",
@@ -83,6 +85,7 @@ __all__ = [
     "Routine",
     "Step",
     "ADaPTAgent",
+    "AutoPlanAgent",
     "ChainOfThoughtAgent",
     "CodeAsPoliciesAgent",
     "DEPAgent",

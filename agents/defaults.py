@@ -2,8 +2,8 @@
 
 Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
 HotpotQA has those of the papers of ReAct and Reflexion, and ReAct's for agents that were not played there.
-Those of planners of goals are the DEPS paper's (Wang et al. 2023). ``docs/budgets.md`` has them beside the papers' and
-their code's. Options of an agent's constructor override them.
+Those of planners of goals are the DEPS paper's (Wang et al. 2023), AutoPlan's are the AutoPlan paper's (Ouyang and Li
+2023). ``docs/budgets.md`` has them beside the papers' and their code's. Options of an agent's constructor override them.
 """
 
 from __future__ import annotations
@@ -72,6 +72,8 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("try_again", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("try_again", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("try_again", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
+    # Its turns are actions: thoughts are not counted.
+    ("autoplan", "default"): Settings(turns=35, max_tokens=50, planner_tokens=1024),
     # One attempt at the whole task, and so three times the turns.
     ("react", "alfworld"): Settings(turns=60, patience=5, max_tokens=100),
     ("react", "default"): Settings(turns=60, patience=8, max_tokens=150),

@@ -20,6 +20,7 @@ ENTRY_POINTS = "textcraft_gym.agents"
 
 AGENTS: Mapping[str, str] = {
     "adapt": "textcraft_gym.agents.adapt.adapt:ADaPTAgent",
+    "autoplan": "textcraft_gym.agents.autoplan.autoplan:AutoPlanAgent",
     "chain_of_thought": "textcraft_gym.agents.deps.zero_shot:ChainOfThoughtAgent",
     "code_as_policies": "textcraft_gym.agents.deps.code_as_policies:CodeAsPoliciesAgent",
     "dep": "textcraft_gym.agents.deps.deps:DEPAgent",

@@ -41,6 +41,11 @@ def no_skills(prompts: Prompts) -> tuple[Skill, ...]:
     return ()
 
 
+def no_solution(info: Mapping[str, Any]) -> str:
+    """Tell nothing of the solution."""
+    return ""
+
+
 @dataclass(frozen=True)
 class ADaPTHooks:
     """The game-specific parts of ADaPT.
@@ -74,6 +79,8 @@ class GameProfile:
         adapt: The game-specific parts of ADaPT.
         giving_up: Action that an executor of numbered turns plays when these are spent; empty for none.
         dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
+        solution: Returns what a learner is told of the solution after a training episode, from the last info, such as
+            the answer to the question; empty for nothing.
     """
 
     name: str
@@ -87,6 +94,7 @@ class GameProfile:
     adapt: ADaPTHooks = ADaPTHooks()
     giving_up: str = ""
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
+    solution: Callable[[Mapping[str, Any]], str] = no_solution
 
     def claim(self, action: str) -> bool | None:
         """Return what an action claims if it ends the episode: True for one that declares the task done."""

@@ -14,17 +14,24 @@ from typing import NamedTuple
 class Cue(Enum):
     """Kind of answer that a prompt asks for."""
 
+    ACTION = auto()
     CHOICE = auto()
     DETAIL_MATCH = auto()
     EXPLANATION = auto()
+    FLAWS = auto()
+    FORM = auto()
     GOALS = auto()
     MENDED_PLAN = auto()
+    NEW_PLAN = auto()
     NEXT_GOAL = auto()
     NUMBERED_STEPS = auto()
     PLAN = auto()
     PROGRAM = auto()
     REFLECTION = auto()
+    REVISION = auto()
     SIMPLE_MATCH = auto()
+    SUMMARY = auto()
+    THOUGHT = auto()
     TURN = auto()
 
 
@@ -43,6 +50,13 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Reflection", Cue.REFLECTION),  # reflexion
         (r"^Simple match", Cue.SIMPLE_MATCH),  # ADaPT's skill of matching listed products
         (r"^Detail match", Cue.DETAIL_MATCH),  # ADaPT's skill of matching an opened product
+        (r"\bThought:$", Cue.THOUGHT),  # autoplan: the two parts of a turn, and the form of its action
+        (r"^Action:$", Cue.ACTION),
+        (r"^As the game takes it:$", Cue.FORM),
+        (r"\bSummary:$", Cue.SUMMARY),  # autoplan: what is asked after an episode
+        (r"\bFlaws:$", Cue.FLAWS),
+        (r"\bRevision:$", Cue.REVISION),
+        (r"\bNew plan:$", Cue.NEW_PLAN),  # autoplan's update
     )
 )
 """The pattern of each cue, searched for in the last line of a prompt; the first match counts."""

@@ -8,7 +8,7 @@ import re
 from functools import partial
 
 from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
-from textcraft_gym.agents.simulated import alfworld, minetechtree, textcraft, webshop
+from textcraft_gym.agents.simulated import alfworld, autoplan, minetechtree, textcraft, webshop
 from textcraft_gym.agents.simulated.cues import read_question
 from textcraft_gym.agents.simulated.faults import Draws, Faults, with_claim, with_slips
 from textcraft_gym.agents.simulated.manual import in_own_words, read_manual
@@ -69,6 +69,15 @@ class SimulatedModel:
     ) -> Completion:
         """Return the completion; ``task failed!`` if the prompt is of no game that it knows."""
         asked = prompt_text(prompt)
+        answered = partial(self._answer, temperature=temperature, sample=sample)
+        text = autoplan.answer(asked, answered) if read_question(asked).cue in autoplan.CUES else answered(asked)
+        for end in stop:
+            text = text.split(end, 1)[0]
+        text = text[: CHARACTERS_PER_TOKEN * max_tokens]
+        return Completion(text, {"prompt_tokens": _tokens(asked), "completion_tokens": _tokens(text)})
+
+    def _answer(self, asked: str, *, temperature: float, sample: int) -> str:
+        """Return the answer to a prompt, not cut off yet."""
         # If a prompt mentions several games, as in its examples, the last one is played.
         reader = max(READERS, key=lambda reader: asked.rfind(reader.MARK))
         text = "task failed! I do not know this game."
@@ -87,10 +96,7 @@ class SimulatedModel:
             text = with_claim(text, cue, progressed=_progressed(asked, reader.PROGRESS), draws=draws)
             text = with_slips(text, cue, partial(reader.names, asked, text), draws)
             text = in_own_words(text, cue, reading.manual)
-        for end in stop:
-            text = text.split(end, 1)[0]
-        text = text[: CHARACTERS_PER_TOKEN * max_tokens]
-        return Completion(text, {"prompt_tokens": _tokens(asked), "completion_tokens": _tokens(text)})
+        return text
 
     def _name(self) -> str:
         """Return the spec that makes an equal model."""

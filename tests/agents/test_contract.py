@@ -8,6 +8,7 @@ import pytest
 
 from textcraft_gym import tasks
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
+from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.agent import (
     EpisodeOver,
     Message,
@@ -110,6 +111,15 @@ class TestADaPT(Named):
 class TestADaPTWithReplay(AgentContract):
     def make_agent(self):
         return ADaPTAgent(TEXTCRAFT, rollback="replay")
+
+
+class TestAutoPlan(Named):
+    name = "autoplan"
+
+
+class TestAutoPlanThatReflects(AgentContract):
+    def make_agent(self):
+        return AutoPlanAgent(TEXTCRAFT, plan="1. Craft.\n", reflect="full")
 
 
 class TestPlanAndExecute(Named):

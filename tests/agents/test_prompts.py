@@ -17,6 +17,7 @@ from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
+from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.agent import prompt_text
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
@@ -80,6 +81,29 @@ EPISODES = {
         BEEHIVE,
         ADaPTAgent(DEFAULT, d_max=2),
         {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
+    ),
+    "autoplan": (
+        BEEHIVE,
+        AutoPlanAgent(TEXTCRAFT, turns=2, plan="1. Fetch {count} of each.\n2. Craft.", reflect="full"),
+        {
+            "thought": ["Step 1.\nBees first.", "Still step 1."],
+            "action": ["I get honeycomb", "fly"],
+            "formalizer": ["get 3 honeycomb", "fly"],
+            "summary": ["1. I got honeycomb."],
+            "flaws": ["Nobody flies."],
+            "revision": ["Craft the planks before."],
+        },
+    ),
+    "alfworld_autoplan": (
+        PLATE,
+        AutoPlanAgent(ALFWORLD, turns=1, reflect="full"),
+        {
+            "thought": ["To the counter."],
+            "action": ["Walk to the counter"],
+            "formalizer": ["go to countertop 1"],
+            "summary": ["1. I went to a counter."],
+            "flaws": ["I was slow."],
+        },
     ),
     "deps": (
         BEEHIVE,
@@ -241,8 +265,8 @@ def test_prompts__say_what_is_wrong_with_them(tmp_path: Path):
     (tmp_path / "react" / "textcraft.txt").write_text("Goal: {goal}\n>")
     with pytest.raises(PromptError, match=r"no place for \{situation\}"):
         ReActAgent(TEXTCRAFT, Prompts(tmp_path))
-    with pytest.raises(PromptError, match=r"no prompt autoplan/textcraft.txt"):
-        Prompts(tmp_path).of("autoplan", "textcraft")
+    with pytest.raises(PromptError, match=r"no prompt planner/textcraft.txt"):
+        Prompts(tmp_path).of("planner", "textcraft")
 
 
 def test_prompt__puts_values_in_their_places_once():
