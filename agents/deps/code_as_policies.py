@@ -12,7 +12,7 @@ from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, has
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
-from textcraft_gym.agents.deps.program import Interpreter, ProgramError, parse_program
+from textcraft_gym.agents.program.interpreter import Interpreter, ProgramError, parse_program
 from textcraft_gym.agents.prompts import Prompts
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from textcraft_gym.agents.adapt.step_plan import Group, Plan, parse_plan
 from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
-from textcraft_gym.agents.deps.program import Interpreter, parse_program
+from textcraft_gym.agents.program.interpreter import Interpreter, parse_program
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.moves import NO_INGREDIENTS, Making, Refused, understand

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.agents.deps.program import MAX_LINES, MAX_STEPS, Interpreter, ProgramError, parse_program
+from textcraft_gym.agents.program.interpreter import MAX_LINES, MAX_STEPS, Interpreter, ProgramError, parse_program
 
 
 def run(text: str) -> list[tuple[str, list[object]]]:
@@ -157,7 +157,7 @@ def test_program__has_so_much_time_besides_what_its_actions_take(monkeypatch: py
         yield from ()
         now += 1000
 
-    monkeypatch.setattr("textcraft_gym.agents.deps.program.time.monotonic", clock)
+    monkeypatch.setattr("textcraft_gym.agents.program.interpreter.time.monotonic", clock)
     list(Interpreter(action).run(parse_program("get('a')\n" * 9)))
     with pytest.raises(ProgramError, match="for more than 10 seconds"):
         list(Interpreter(action).run(parse_program("get('a')\nwhile 1: pass")))
