@@ -1,57 +1,73 @@
 """Programs that models write, interpreted node by node within an allow-list and never executed.
 
-Allowed are integers, strings and flat lists of these, variables, arithmetic, comparisons, ``and``, ``or``, ``not``,
-``if``, ``for``, ``while``, ``assert``, ``pass``, ``break``, ``continue``, ``return`` and function definitions. There
-are no imports, no attributes, no subscripts and no built-in functions but ``range``, ``min``, ``max``, ``len`` and
-``print``. A call of any other name is an action.
+Allowed are integers, texts, f-strings without formats and flat lists, variables, arithmetic, comparisons, ``and``,
+``or``, ``not``, ``if``, ``for``, ``while``, ``assert`` with a message, ``pass``, ``break``, ``continue``, ``return``
+and functions, whose parameters may have defaults. There are no imports, no subscripts and no built-in functions but
+``range``, ``min``, ``max``, ``len``, ``print``, which prints nothing, and ``literal_eval``. A call of any other name is
+an action. Only ``agent`` has attributes, and only where the caller gives one.
 """
 
 from __future__ import annotations
 
 import ast
-import operator
-import re
 import time
 from collections.abc import Callable, Generator
-from contextlib import suppress
-from typing import Any, TypeAlias
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from textcraft_gym.agents.contract.agent import Request
+from textcraft_gym.agents.program.parse import ProgramError
+from textcraft_gym.agents.program.values import (
+    AGENT,
+    FUNCTIONS,
+    MAX_TEXT,
+    Value,
+    apply,
+    binary,
+    bounded,
+    compare,
+    formatted,
+    size,
+    unary,
+)
 
-MAX_LINES, MAX_CHARACTERS = 200, 10_000
 MAX_STEPS = 5_000
 """Maximum number of nodes that a program may evaluate."""
 MAX_SECONDS = 10.0
 """Maximum time for evaluating them, without the time of the program's actions, which the episode bounds."""
-MAX_NUMBER, MAX_LENGTH, MAX_DEPTH = 10**6, 1_000, 50
+MAX_MADE = 10**6
+"""Maximum number of characters and items of lists that a program may make in all, and so its memory."""
+MAX_DEPTH = 50
+"""Maximum depth of blocks and expressions, those of the functions that are being called included."""
 
-Value: TypeAlias = Any
+Names: TypeAlias = dict[str, Value]
+"""The variables of a function, by name."""
 Action: TypeAlias = Callable[[str, list[Value]], Generator[Request, Any, Value]]
 """Plays ``name(*arguments)`` and returns its value."""
-
-_FENCE = re.compile(r"^\s*```.*$", re.MULTILINE)
-_ELSE = re.compile(r"^([ \t]*)assert[ \t]+(\S(?:.*?\S)?)\s+else:?[ \t]+(\S.*)$", re.MULTILINE)
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda value, values: value in values,
-    ast.NotIn: lambda value, values: value not in values,
-}
+Section: TypeAlias = Callable[[ast.If], AbstractContextManager[None]]
+"""Returns the context in which the body of an ``if`` runs."""
 
 
-class ProgramError(ValueError):
-    """A program cannot be parsed, uses something that is not allowed, or exceeds a bound."""
+class Steered(Protocol):
+    """What stands behind the object ``agent`` of a program."""
+
+    def attribute(self, name: str) -> Value:
+        """Return the value of an attribute; ProgramError if there is none of that name."""
+
+    def call(self, name: str, arguments: list[Value]) -> Generator[Request, Any, Value]:
+        """Call a method and return its value; ProgramError if there is none of that name."""
+
+
+class Function(NamedTuple):
+    """One of the program's own functions, with the values of its defaults."""
+
+    node: ast.FunctionDef
+    defaults: Names
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters."""
+        return [argument.arg for argument in self.node.args.args]
 
 
 class _Return(Exception):
@@ -67,37 +83,23 @@ class _Continue(Exception):
     pass
 
 
-def parse_program(text: str) -> ast.Module:
-    """Return the program in a completion, without the fences of a code block.
-
-    ``assert CONDITION else ACTION`` on a line, as ProgPrompt writes it, plays the action if the condition fails.
-
-    Raises:
-        ProgramError: If it is too long or cannot be parsed.
-    """
-    if len(text) > MAX_CHARACTERS:
-        raise ProgramError(f"the program is longer than {MAX_CHARACTERS} characters")
-    text = _ELSE.sub(r"\1if not (\2): \3", _FENCE.sub("", text)).strip("\n")
-    if text.count("\n") >= MAX_LINES:
-        raise ProgramError(f"the program is longer than {MAX_LINES} lines")
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise ProgramError(f"this is no program: {error}") from error
-
-
 class Interpreter:
     """Runs one program.
 
     Args:
         action: Plays the calls of names that are neither built-in nor the program's own functions.
+        agent: What stands behind the value ``AGENT``; None if no value has attributes.
+        section: Returns the context in which the body of an ``if`` runs.
     """
 
-    def __init__(self, action: Action) -> None:
+    def __init__(
+        self, action: Action, agent: Steered | None = None, section: Section = lambda _: nullcontext()
+    ) -> None:
         self.action = action
-        self.functions: dict[str, ast.FunctionDef] = {}
-        self.steps = 0
-        self.depth = 0
+        self.agent = agent
+        self.section = section
+        self.functions: dict[str, Function] = {}
+        self.steps = self.made = self.depth = 0
         self.deadline = 0.0
 
     def run(self, program: ast.Module) -> Generator[Request, Any, None]:
@@ -107,40 +109,73 @@ class Interpreter:
             ProgramError: If it uses something that is not allowed, an assertion fails, or it exceeds a bound.
         """
         self.deadline = time.monotonic() + MAX_SECONDS
-        try:
+        with suppress(_Return, _Break, _Continue):
             yield from self._block(program.body, {})
             calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
             called = {function.id for function in calls if isinstance(function, ast.Name)}
             # A copy, since running a function may define others.
             for name, function in list(self.functions.items()):  # models define plan() and forget to call it
-                if name not in called and not function.args.args:
-                    yield from self._call_own(function, [])
-        except (_Return, _Break, _Continue):
-            return
+                if name not in called and not function.parameters:
+                    yield from self._enter(function, {})
 
-    def _block(self, body: list[ast.stmt], variables: dict[str, Value]) -> Generator[Request, Any, None]:
-        for statement in body:
-            yield from self._statement(statement, variables)
+    def run_function(self, program: ast.Module, name: str, names: Names) -> Generator[Request, Any, Value]:
+        """Run one function of a program and nothing else at its top level, and return its value.
 
-    def _statement(self, node: ast.stmt, variables: dict[str, Value]) -> Generator[Request, Any, None]:
-        self._count()
+        Args:
+            program: The program.
+            name: The function.
+            names: Its variables at the start, the arguments among them; it changes this table, so that the caller has
+                its variables even if it breaks off.
+
+        Raises:
+            ProgramError: As for ``run``, also if there is no such function or an argument is missing.
+        """
+        self.deadline = time.monotonic() + MAX_SECONDS
+        for statement in program.body:
+            if isinstance(statement, ast.FunctionDef):
+                yield from self._statement(statement, {})
+        if name not in self.functions:
+            raise ProgramError(f"there is no function {name}")
+        function = self.functions[name]
+        for missing in [parameter for parameter in function.parameters if parameter not in names]:
+            names[missing] = self._name(missing, function.defaults)
+        return (yield from self._enter(function, names))
+
+    def _block(self, body: list[ast.stmt], names: Names) -> Generator[Request, Any, None]:
+        self._descend()
+        try:
+            for statement in body:
+                yield from self._statement(statement, names)
+        finally:
+            self.depth -= 1
+
+    def _statement(self, node: ast.stmt, names: Names) -> Generator[Request, Any, None]:
+        try:
+            self._count()
+            yield from self._do(node, names)
+        except ProgramError as error:
+            error.line = error.line or node.lineno
+            raise
+
+    def _do(self, node: ast.stmt, names: Names) -> Generator[Request, Any, None]:
         if isinstance(node, ast.Expr):
-            yield from self._value(node.value, variables)
+            yield from self._value(node.value, names)
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
-            yield from self._assign(node, variables)
+            yield from self._assign(node, names)
         elif isinstance(node, ast.If):
-            yield from self._block(
-                node.body if (yield from self._value(node.test, variables)) else node.orelse, variables
-            )
+            if (yield from self._value(node.test, names)):
+                with self.section(node):
+                    yield from self._block(node.body, names)
+            else:
+                yield from self._block(node.orelse, names)
         elif isinstance(node, (ast.For, ast.While)) and not node.orelse:
-            yield from self._loop(node, variables)
+            yield from self._loop(node, names)
         elif isinstance(node, ast.Assert):
-            if not (yield from self._value(node.test, variables)):
-                raise ProgramError(f"the assertion {_source(node.test)} failed")
+            yield from self._assert(node, names)
         elif isinstance(node, ast.FunctionDef):
-            self.functions[node.name] = _plain(node)
+            self.functions[node.name] = yield from self._function(node, names)
         elif isinstance(node, ast.Return):
-            raise _Return((yield from self._value(node.value, variables)) if node.value else None)
+            raise _Return((yield from self._value(node.value, names)) if node.value else None)
         elif isinstance(node, ast.Break):
             raise _Break
         elif isinstance(node, ast.Continue):
@@ -148,143 +183,212 @@ class Interpreter:
         elif not isinstance(node, ast.Pass):
             raise ProgramError(f"{type(node).__name__} is not allowed")
 
-    def _assign(self, node: ast.Assign | ast.AugAssign, variables: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _assert(self, node: ast.Assert, names: Names) -> Generator[Request, Any, None]:
+        if not (yield from self._value(node.test, names)):
+            if node.msg is None:
+                raise ProgramError(f"the assertion {_source(node.test)} failed")
+            raise ProgramError(formatted((yield from self._value(node.msg, names))))
+
+    def _assign(self, node: ast.Assign | ast.AugAssign, names: Names) -> Generator[Request, Any, None]:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if not isinstance(target, ast.Name) or (isinstance(node, ast.Assign) and len(node.targets) > 1):
             raise ProgramError("only a name can be assigned to")
-        value = yield from self._value(node.value, variables)
+        value = yield from self._value(node.value, names)
         if isinstance(node, ast.AugAssign):
-            value = self._binary(node.op, self._name(target.id, variables), value)
-        variables[target.id] = value
+            value = self._make(binary(node.op, self._name(target.id, names), value))
+        names[target.id] = value
 
-    def _loop(self, node: ast.For | ast.While, variables: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _loop(self, node: ast.For | ast.While, names: Names) -> Generator[Request, Any, None]:
         try:
             if isinstance(node, ast.While):
-                while (yield from self._value(node.test, variables)):
-                    yield from self._round(node.body, variables)
+                while (yield from self._value(node.test, names)):
+                    yield from self._round(node.body, names)
                 return
             if not isinstance(node.target, ast.Name):
                 raise ProgramError("only a name can be assigned to")
-            values = yield from self._value(node.iter, variables)
+            values = yield from self._value(node.iter, names)
             if not isinstance(values, list):
                 raise ProgramError("only a list can be gone through")
             for value in values:
-                variables[node.target.id] = value
-                yield from self._round(node.body, variables)
+                names[node.target.id] = value
+                yield from self._round(node.body, names)
         except _Break:
             return
 
-    def _round(self, body: list[ast.stmt], variables: dict[str, Value]) -> Generator[Request, Any, None]:
+    def _round(self, body: list[ast.stmt], names: Names) -> Generator[Request, Any, None]:
         with suppress(_Continue):
-            yield from self._block(body, variables)
+            yield from self._block(body, names)
 
-    def _value(self, node: ast.expr, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
+    def _value(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
         self._count()
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise ProgramError(f"it goes more than {MAX_DEPTH} deep")
+        self._descend()
         try:
-            return (yield from self._evaluate(node, variables))
+            return (yield from self._evaluate(node, names))
         finally:
             self.depth -= 1
 
-    def _evaluate(self, node: ast.expr, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
+    def _evaluate(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
         if isinstance(node, ast.Constant) and (node.value is None or type(node.value) in (int, str, bool)):
-            return _bounded(node.value)
+            return bounded(node.value)
         if isinstance(node, ast.Name):
-            return self._name(node.id, variables)
+            return self._name(node.id, names)
+        if isinstance(node, ast.Attribute):
+            return self._make(self._steered(node, names).attribute(node.attr))
         if isinstance(node, (ast.List, ast.Tuple)):
-            return _flat((yield from self._values(node.elts, variables)))
+            return self._make((yield from self._values(node.elts, names)))
+        if isinstance(node, ast.JoinedStr):
+            return self._make((yield from self._joined(node, names)))
         if isinstance(node, ast.IfExp):
-            test = yield from self._value(node.test, variables)
-            return (yield from self._value(node.body if test else node.orelse, variables))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            arguments = yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], variables)
-            return (yield from self._call(node.func.id, arguments))
-        return (yield from self._operation(node, variables))
+            test = yield from self._value(node.test, names)
+            return (yield from self._value(node.body if test else node.orelse, names))
+        if isinstance(node, ast.Call):
+            return (yield from self._call(node, names))
+        return (yield from self._operation(node, names))
 
-    def _operation(self, node: ast.expr, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
+    def _operation(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
         if isinstance(node, ast.BinOp):
-            left, right = yield from self._values([node.left, node.right], variables)
-            return self._binary(node.op, left, right)
+            left, right = yield from self._values([node.left, node.right], names)
+            return self._make(binary(node.op, left, right))
         if isinstance(node, ast.BoolOp):
-            return (yield from self._and_or(node, variables))
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
-            value = yield from self._value(node.operand, variables)
-            return _apply(operator.not_ if isinstance(node.op, ast.Not) else operator.neg, value)
+            return (yield from self._and_or(node, names))
+        if isinstance(node, ast.UnaryOp):
+            return bounded(unary(node.op, (yield from self._value(node.operand, names))))
         if isinstance(node, ast.Compare):
-            return (yield from self._compare(node, variables))
+            return (yield from self._compare(node, names))
         raise ProgramError(f"{type(node).__name__} is not allowed")
 
-    def _and_or(self, node: ast.BoolOp, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
+    def _and_or(self, node: ast.BoolOp, names: Names) -> Generator[Request, Any, Value]:
         """Return the first operand that decides ``and`` or ``or``, else the last."""
         value = None
         decisive = isinstance(node.op, ast.Or)  # a true operand decides ``or``, a false one ``and``
         for operand in node.values:
-            value = yield from self._value(operand, variables)
+            value = yield from self._value(operand, names)
             if bool(value) == decisive:
                 break
         return value
 
-    def _compare(self, node: ast.Compare, variables: dict[str, Value]) -> Generator[Request, Any, Value]:
+    def _compare(self, node: ast.Compare, names: Names) -> Generator[Request, Any, Value]:
         """Return the first comparison that fails, else the last; ``1 < n < 3`` has two."""
-        left, holds = (yield from self._value(node.left, variables)), True
+        left, holds = (yield from self._value(node.left, names)), True
         for operation, comparator in zip(node.ops, node.comparators, strict=True):
-            if type(operation) not in _COMPARE:
-                raise ProgramError(f"{type(operation).__name__} is not allowed")
-            right = yield from self._value(comparator, variables)
-            holds = _apply(_COMPARE[type(operation)], left, right)
+            right = yield from self._value(comparator, names)
+            holds = compare(operation, left, right)
             if not holds:
                 break
             left = right
         return holds
 
-    def _values(self, nodes: list[ast.expr], variables: dict[str, Value]) -> Generator[Request, Any, list[Value]]:
+    def _joined(self, node: ast.JoinedStr, names: Names) -> Generator[Request, Any, str]:
+        """Return the text of an f-string."""
+        text = ""
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                # f"{1:1000000}" would be a cheap way to use up memory.
+                if part.format_spec or part.conversion == ord("a"):
+                    raise ProgramError("an f-string has no formats")
+                value = yield from self._value(part.value, names)
+                text += formatted(value, quoted=part.conversion == ord("r"))
+            else:
+                text += yield from self._value(part, names)
+            if len(text) > MAX_TEXT:
+                raise ProgramError("a text is too long")
+        return text
+
+    def _values(self, nodes: list[ast.expr], names: Names) -> Generator[Request, Any, list[Value]]:
         values = []
         for node in nodes:
-            value = yield from self._value(node, variables)
+            value = yield from self._value(node, names)
             values.append(value)
         return values
 
-    def _call(self, name: str, arguments: list[Value]) -> Generator[Request, Any, Value]:
+    def _call(self, node: ast.Call, names: Names) -> Generator[Request, Any, Value]:
+        called = [keyword.arg for keyword in node.keywords if keyword.arg]
+        if len(called) < len(node.keywords):
+            raise ProgramError("** is not allowed")
+        if isinstance(node.func, ast.Attribute):
+            method, steered = node.func.attr, self._steered(node.func, names)
+            arguments = yield from self._arguments(node, names)
+            return (yield from self._untimed(steered.call(method, arguments)))
+        if not isinstance(node.func, ast.Name):
+            raise ProgramError("only a name can be called")
+        name = node.func.id
+        arguments = yield from self._arguments(node, names)
         if name in self.functions:
-            return (yield from self._call_own(self.functions[name], arguments))
-        if name in _FUNCTIONS:
-            return _bounded(_apply(_FUNCTIONS[name], *arguments))
-        # The clock is stopped during an action, which may wait for a model.
-        left = self.deadline - time.monotonic()
-        value = yield from self.action(name, arguments)
-        self.deadline = time.monotonic() + left
-        return value
+            return (yield from self._call_own(self.functions[name], arguments, called))
+        if name in FUNCTIONS:
+            return self._make(apply(FUNCTIONS[name], *arguments))
+        return (yield from self._untimed(self.action(name, arguments)))
 
-    def _call_own(self, function: ast.FunctionDef, arguments: list[Value]) -> Generator[Request, Any, Value]:
-        """Call one of the program's own functions."""
-        parameters = [argument.arg for argument in function.args.args]
-        if len(parameters) != len(arguments):
-            raise ProgramError(f"{function.name} takes {len(parameters)} arguments")
+    def _arguments(self, node: ast.Call, names: Names) -> Generator[Request, Any, list[Value]]:
+        """Return the arguments in the order in which they are written, those with names last."""
+        return (yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], names))
+
+    def _untimed(self, playing: Generator[Request, Any, Value]) -> Generator[Request, Any, Value]:
+        """Return the value of an action; the clock is stopped meanwhile, since it may wait for a model."""
+        left = self.deadline - time.monotonic()
+        value = yield from playing
+        self.deadline = time.monotonic() + left
+        return self._make(value)
+
+    def _call_own(
+        self, function: Function, arguments: list[Value], called: list[str]
+    ) -> Generator[Request, Any, Value]:
+        """Call one of the program's own functions; the last arguments are those with the names ``called``."""
+        parameters = function.parameters
+        plain = len(arguments) - len(called)
+        given = [*parameters[:plain], *called]
+        if plain > len(parameters) or len({*given}) < len(given) or not {*given} <= {*parameters}:
+            raise ProgramError(f"{function.node.name} takes {', '.join(parameters) or 'no arguments'}")
+        names = {**function.defaults, **dict(zip(given, arguments, strict=True))}
+        if missing := [parameter for parameter in parameters if parameter not in names]:
+            raise ProgramError(f"{function.node.name} needs {', '.join(missing)}")
+        return (yield from self._enter(function, names))
+
+    def _enter(self, function: Function, names: Names) -> Generator[Request, Any, Value]:
+        """Run the body of a function with its variables."""
         try:
-            yield from self._block(function.body, dict(zip(parameters, arguments, strict=True)))
+            yield from self._block(function.node.body, names)
         except _Return as returned:
             return returned.value
         except (_Break, _Continue) as error:
             raise ProgramError("there is no loop to break or to continue") from error
         return None
 
-    def _name(self, name: str, variables: dict[str, Value]) -> Value:
-        if name not in variables:
-            raise ProgramError(f"there is no {name}")
-        return variables[name]
+    def _function(self, node: ast.FunctionDef, names: Names) -> Generator[Request, Any, Function]:
+        """Return a function if it has plain parameters only, and no decorators."""
+        args = node.args
+        if node.decorator_list or args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs:
+            raise ProgramError(f"{node.name} has more than plain parameters")
+        defaults = yield from self._values(args.defaults, names)
+        named = [argument.arg for argument in args.args[len(args.args) - len(defaults) :]]
+        return Function(node, dict(zip(named, defaults, strict=True)))
 
-    def _binary(self, operation: ast.operator, left: Value, right: Value) -> Value:
-        if type(operation) not in _BINARY:
-            raise ProgramError(f"{type(operation).__name__} is not allowed")
-        # A text or a list times a number would be a cheap way to use up memory.
-        if isinstance(operation, ast.Mult) and not (type(left) is type(right) is int):
-            raise ProgramError("only numbers can be multiplied")
-        # "%1000000d" % 1 would be another.
-        if isinstance(operation, ast.Mod) and isinstance(left, str):
-            raise ProgramError("only numbers can be divided")
-        return _bounded(_apply(_BINARY[type(operation)], left, right))
+    def _name(self, name: str, names: Names) -> Value:
+        if name not in names:
+            raise ProgramError(f"there is no {name}")
+        return names[name]
+
+    def _steered(self, node: ast.Attribute, names: Names) -> Steered:
+        """Return what has an attribute: the agent, by a name of it."""
+        if not isinstance(node.value, ast.Name) or self.agent is None:
+            raise ProgramError("only agent has attributes")
+        if self._name(node.value.id, names) is not AGENT:
+            raise ProgramError(f"only agent has attributes, and {node.value.id} is not agent")
+        return self.agent
+
+    def _make(self, value: Value) -> Value:
+        """Return a value that an operation made, if it is within the bounds."""
+        self.made += size(bounded(value))
+        if self.made > MAX_MADE:
+            raise ProgramError(f"the program makes more than {MAX_MADE} characters and items")
+        return value
+
+    def _descend(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            # The caller's ``finally`` is not reached.
+            self.depth -= 1
+            raise ProgramError(f"it goes more than {MAX_DEPTH} deep")
 
     def _count(self) -> None:
         self.steps += 1
@@ -294,57 +398,9 @@ class Interpreter:
             raise ProgramError(f"the program goes on for more than {MAX_SECONDS:g} seconds")
 
 
-def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
-    """Return a function if it has plain parameters only, with neither defaults nor decorators."""
-    args = function.args
-    if function.decorator_list or args.defaults or args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs:
-        raise ProgramError(f"{function.name} has more than plain parameters")
-    return function
-
-
-def _range(*bounds: Any) -> list[int]:
-    numbers = range(*bounds)
-    if len(numbers) > MAX_LENGTH:
-        raise ProgramError("a range is too long")
-    return list(numbers)
-
-
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "len": len,
-    "max": max,
-    "min": min,
-    "print": lambda *_: None,
-    "range": _range,
-}
-
-
-def _apply(function: Callable[..., Any], *arguments: Value) -> Value:
-    """Apply a function; values that it does not accept are an error of the program."""
-    try:
-        return function(*arguments)
-    except (TypeError, ValueError, ArithmeticError) as error:
-        raise ProgramError(f"{type(error).__name__}: {error}") from error
-
-
-def _flat(values: list[Value]) -> list[Value]:
-    """Return the values of a list, none of which may be a list."""
-    # A list that holds another twice, which holds another twice, and so on, takes exponential time to compare.
-    if any(isinstance(value, list) for value in values):
-        raise ProgramError("a list cannot contain a list")
-    return values
-
-
 def _source(node: ast.expr) -> str:
     """Return the source of an expression, or its line number if it is nested too deeply to be unparsed."""
     try:
         return ast.unparse(node)
     except RecursionError:
         return f"in line {node.lineno}"
-
-
-def _bounded(value: Value) -> Value:
-    if isinstance(value, int) and abs(value) > MAX_NUMBER:
-        raise ProgramError("a number is too large")
-    if isinstance(value, (str, list)) and len(value) > MAX_LENGTH:
-        raise ProgramError("a text is too long")
-    return value
