@@ -105,7 +105,7 @@ class Avatar:
 
 def _argument(method: str, value: Value) -> str:
     if type(value) not in (int, str):
-        raise ProgramError(f"agent.{method} takes texts and numbers, not {value!r}"[:MAX_ARGUMENT])
+        raise ProgramError(f"agent.{method} takes texts and numbers, not {type(value).__name__}")
     text = " ".join(str(value).split())
     if len(text) > MAX_ARGUMENT:
         raise ProgramError(f"an argument of agent.{method} is too long")

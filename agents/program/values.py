@@ -77,6 +77,8 @@ def apply(function: Callable[..., Any], *arguments: Value) -> Value:
     """Apply a function; values that it does not accept are an error of the program."""
     try:
         return function(*arguments)
+    except ProgramError:
+        raise
     except (TypeError, ValueError, ArithmeticError) as error:
         raise ProgramError(f"{type(error).__name__}: {error}") from error
 

@@ -77,7 +77,7 @@ class SimulatedModel:
         question = read_question(asked)
         draws = Draws(self.faults, self.seed, f"{sample}/{asked}" if temperature > 0 else asked)
         if question.cue in WITHOUT_GAME:
-            text = programs.answer(asked, question.cue, draws)
+            text = programs.answer(asked, question.cue, self.span, draws)
         elif reader.MARK in asked:
             reading = Reading(
                 question=question,

@@ -1,7 +1,7 @@
 """The simulated model and the functions of AdaPlanner: how it lays them out, and its answers that need no game.
 
 It writes a function in steps whose assertions say what should be so. Questions of such a function, and those about two
-versions of it, it answers from their text.
+versions of it, it answers from their text; it names no more kinds of places than it can keep in mind.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write(stages: Iterable[Stage]) -> str:
     return "\n".join(lines)
 
 
-def answer(prompt: str, cue: Cue, draws: Draws) -> str:
+def answer(prompt: str, cue: Cue, span: int, draws: Draws) -> str:
     """Return the answer to a question that needs no game."""
     match cue:
         case Cue.SYNTAX:
@@ -60,7 +60,7 @@ def answer(prompt: str, cue: Cue, draws: Draws) -> str:
             first, _, second = prompt.rpartition("\n\nThe second program:\n")
             return _first_change(first, second.rpartition("\n\n")[0], draws)
         case _:
-            return _ask(prompt)
+            return _ask(prompt, span)
 
 
 def _check(source: str) -> str:
@@ -79,11 +79,12 @@ def _first_change(first: str, second: str, draws: Draws) -> str:
     return draws.pick(others) if others and draws.errs("misjudge", "change") else changed
 
 
-def _ask(question: str) -> str:
+def _ask(question: str, span: int) -> str:
     if asked := _PLACES.search(question):
         thing, places = asked[1], re.findall(r"'([^']+)'", asked[2])
-        usual = [place for place in likely(thing, places) if kind(place) in USUAL_PLACES.get(thing, ())]
-        return repr(usual or places)
+        usual = [place for place in likely(thing, places) if kind(place) in USUAL_PLACES.get(thing, places)]
+        kinds = list(dict.fromkeys(map(kind, usual)))[:span]
+        return repr([place for place in usual if kind(place) in kinds])
     if asked := _NUMBER.search(question):
         numbers = re.findall(rf"\b{asked[1]} (\d+)", asked[2])
         return numbers[0] if numbers else "none"

@@ -232,7 +232,7 @@ def test_adaplanner__wins_with_a_model_that_mends_its_searches():
 
     def played(**args: int):
         agent = make_agent("adaplanner", profile=ALFWORLD, args=args)
-        return list(run_episodes([env], agent, jobs, model=SimulatedModel(span=5)))
+        return list(run_episodes([env], agent, jobs, model=SimulatedModel(span=3)))
 
     shown, once, never = played(), played(tries=1), played(examples=0)
     wins = [sum(bool(episode.won) for episode in episodes) for episodes in (shown, once, never)]
