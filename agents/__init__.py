@@ -23,6 +23,7 @@ from textcraft_gym.agents.contract.agent import (
 )
 
 if TYPE_CHECKING:
+    from textcraft_gym.agents.adaplanner.adaplanner import AdaPlannerAgent
     from textcraft_gym.agents.adapt.adapt import ADaPTAgent
     from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
     from textcraft_gym.agents.adapt.react import ReActAgent
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "ADaPTAgent": "adapt.adapt",
+    "AdaPlannerAgent": "adaplanner.adaplanner",
     "AutoPlanAgent": "autoplan.autoplan",
     "ChainOfThoughtAgent": "deps.zero_shot",
     "CodeAsPoliciesAgent": "deps.code_as_policies",
@@ -85,6 +87,7 @@ __all__ = [
     "Routine",
     "Step",
     "ADaPTAgent",
+    "AdaPlannerAgent",
     "AutoPlanAgent",
     "ChainOfThoughtAgent",
     "CodeAsPoliciesAgent",

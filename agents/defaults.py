@@ -2,8 +2,9 @@
 
 Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
 HotpotQA has those of the papers of ReAct and Reflexion, and ReAct's for agents that were not played there.
-Those of planners of goals are the DEPS paper's (Wang et al. 2023), AutoPlan's are the AutoPlan paper's (Ouyang and Li
-2023). ``docs/budgets.md`` has them beside the papers' and their code's. Options of an agent's constructor override them.
+Those of planners of goals are the DEPS paper's (Wang et al. 2023); AutoPlan (Ouyang and Li 2023) and AdaPlanner (Sun
+et al. 2023) have their own papers'. ``docs/budgets.md`` has them beside the papers' and their code's. Options of an
+agent's constructor override them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Settings:
     Attributes:
         turns: Maximum number of turns of one attempt, thoughts included.
         patience: Consecutive no-op turns after which the attempt ends.
-        max_tokens: Maximum number of tokens of one turn.
+        max_tokens: Maximum number of tokens of one turn, or of the answer to a question of a plan.
         planner_tokens: Maximum number of tokens of a plan.
         d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of trials.
 
@@ -80,6 +81,8 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     # Seven thoughts and as many actions, as ReAct's paper has them.
     ("react", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100),
     ("react", "webshop"): Settings(turns=45, patience=3, max_tokens=100),
+    # The plan is a whole function.
+    ("adaplanner", "default"): Settings(max_tokens=400, planner_tokens=1400),
     # Planners of goals, whose plans a controller pursues.
     ("chain_of_thought", "default"): Settings(planner_tokens=1024),
     ("code_as_policies", "default"): Settings(planner_tokens=1024),

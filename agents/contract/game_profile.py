@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # a profile names controllers and skills, and most agents use
     from textcraft_gym.agents.contract.agent import Play, Request
     from textcraft_gym.agents.contract.controller import Controller
     from textcraft_gym.agents.contract.skill import Known, Skill
+    from textcraft_gym.agents.program.avatar import Avatar
     from textcraft_gym.agents.prompts import Prompts
 
 Report: TypeAlias = "Callable[[Play], Generator[Request, Any, str]]"
@@ -76,6 +77,7 @@ class GameProfile:
         default_task: The task if the opening states none.
         max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
         controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
+        avatar: What the programs of AdaPlanner steer; None where there is none.
         adapt: The game-specific parts of ADaPT.
         giving_up: Action that an executor of numbered turns plays when these are spent; empty for none.
         dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
@@ -91,6 +93,7 @@ class GameProfile:
     default_task: str = "do what the text above asks for"
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None
+    avatar: type[Avatar] | None = None
     adapt: ADaPTHooks = ADaPTHooks()
     giving_up: str = ""
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)

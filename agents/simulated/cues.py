@@ -1,7 +1,8 @@
 """Cues: the last lines of the agents' prompts, by which the simulated model recognises the kind of request.
 
-A prompt whose last line is not a cue asks for a plan. The lines are in ``agents/prompts`` and, for the two that follow
-a failed goal, in ``agents/deps``; a user's prompt is understood if it ends with a line of the same form.
+A prompt whose last line is not a cue asks for a plan. The lines are in ``agents/prompts``; the two that follow a failed
+goal are in ``agents/deps``, and those about a function in ``agents/adaplanner``. A user's prompt is understood if it
+ends with a line of the same form.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ class Cue(Enum):
     CHOICE = auto()
     DETAIL_MATCH = auto()
     EXPLANATION = auto()
+    FIRST_CHANGE = auto()
     FLAWS = auto()
     FORM = auto()
+    FUNCTION = auto()
     GOALS = auto()
     MENDED_PLAN = auto()
     NEW_PLAN = auto()
@@ -27,10 +30,12 @@ class Cue(Enum):
     NUMBERED_STEPS = auto()
     PLAN = auto()
     PROGRAM = auto()
+    QUESTION = auto()
     REFLECTION = auto()
     REVISION = auto()
     SIMPLE_MATCH = auto()
     SUMMARY = auto()
+    SYNTAX = auto()
     THOUGHT = auto()
     TURN = auto()
 
@@ -47,6 +52,10 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Plan as numbered", Cue.NUMBERED_STEPS),  # deps in a household
         (r"^Next goal", Cue.NEXT_GOAL),  # inner_monologue
         (r"^Program", Cue.PROGRAM),  # code_as_policies, and progprompt "with checks"
+        (r"^def solution\(", Cue.FUNCTION),  # adaplanner
+        (r"^Are there errors of syntax", Cue.SYNTAX),  # adaplanner, before a function is played
+        (r"^From which step", Cue.FIRST_CHANGE),  # adaplanner, after a function was mended
+        (r"^Answer:$", Cue.QUESTION),  # adaplanner, for a question of a function
         (r"^Reflection", Cue.REFLECTION),  # reflexion
         (r"^Simple match", Cue.SIMPLE_MATCH),  # ADaPT's skill of matching listed products
         (r"^Detail match", Cue.DETAIL_MATCH),  # ADaPT's skill of matching an opened product

@@ -8,8 +8,8 @@ import re
 from functools import partial
 
 from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
-from textcraft_gym.agents.simulated import alfworld, autoplan, minetechtree, textcraft, webshop
-from textcraft_gym.agents.simulated.cues import read_question
+from textcraft_gym.agents.simulated import alfworld, autoplan, minetechtree, programs, textcraft, webshop
+from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.faults import Draws, Faults, with_claim, with_slips
 from textcraft_gym.agents.simulated.manual import in_own_words, read_manual
 from textcraft_gym.agents.simulated.reading import Reading
@@ -18,6 +18,8 @@ from textcraft_gym.errors import true_or_false
 CHARACTERS_PER_TOKEN = 4
 _TASK = re.compile(r"\n(?:Goal|Your task is to): ")
 READERS = (alfworld, minetechtree, textcraft, webshop)
+WITHOUT_GAME = (Cue.FIRST_CHANGE, Cue.QUESTION, Cue.SYNTAX)
+"""Questions whose prompts show no game."""
 
 
 class SimulatedModel:
@@ -81,21 +83,23 @@ class SimulatedModel:
         # If a prompt mentions several games, as in its examples, the last one is played.
         reader = max(READERS, key=lambda reader: asked.rfind(reader.MARK))
         text = "task failed! I do not know this game."
-        if reader.MARK in asked:
-            drawn = f"{sample}/{asked}" if temperature > 0 else asked
+        question = read_question(asked)
+        draws = Draws(self.faults, self.seed, f"{sample}/{asked}" if temperature > 0 else asked)
+        if question.cue in WITHOUT_GAME:
+            text = programs.answer(asked, question.cue, self.span, draws)
+        elif reader.MARK in asked:
             reading = Reading(
-                question=read_question(asked),
+                question=question,
                 span=self.span,
                 exempt_plan=self.exempt_plan,
                 rng=random.Random(sample) if temperature > 0 else None,
-                draws=Draws(self.faults, self.seed, drawn),
+                draws=draws,
                 manual=read_manual(asked, reader.MARK),
             )
-            cue, draws = reading.question.cue, reading.draws
             text = reader.answer(asked, reading)
-            text = with_claim(text, cue, progressed=_progressed(asked, reader.PROGRESS), draws=draws)
-            text = with_slips(text, cue, partial(reader.names, asked, text), draws)
-            text = in_own_words(text, cue, reading.manual)
+            text = with_claim(text, question.cue, progressed=_progressed(asked, reader.PROGRESS), draws=draws)
+            text = with_slips(text, question.cue, partial(reader.names, asked, text), draws)
+            text = in_own_words(text, question.cue, reading.manual)
         return text
 
     def _name(self) -> str:

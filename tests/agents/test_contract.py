@@ -104,6 +104,22 @@ class TestCodeAsPoliciesInATechTree(InATechTree):
     name = "code_as_policies"
 
 
+class TestAdaPlanner(Named):
+    name = "adaplanner"
+
+
+class TestAdaPlannerInAHousehold(AgentContract):
+    env_id = "ALFWorld-v0"
+    tasks = HOUSEHOLDS
+
+    def make_agent(self):
+        return make_agent("adaplanner", profile=ALFWORLD)
+
+
+class TestAdaPlannerInATechTree(InATechTree):
+    name = "adaplanner"
+
+
 class TestADaPT(Named):
     name = "adapt"
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents import prompts as bundled
+from textcraft_gym.agents.adaplanner.adaplanner import AdaPlannerAgent
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
@@ -48,7 +49,33 @@ WOOD = "Step 1: mine 1 oak log\nStep 2: craft 4 oak planks\nExecution Order: (St
 HIDES = "hunt({'leather': 4}, null, null); # step 1"
 WEAR = "equip({'leather boots': 1}, {'leather boots': 1}, null); # step 2"
 
+HONEY = """def solution(agent, start_from=1):
+    if start_from <= 1:
+        n = literal_eval(ask('How many?'))
+    if start_from <= 2:
+        agent.get('honey', n)
+        assert agent.has('honey') == n, f'Error in [Step 2]: no honey. {agent.report()}'
+"""
+BOLD = """    if start_from <= 1:
+        observation = agent.goto('countertop 1')
+        assert agent.take('plate 9', 'countertop 1') == 'You pick it up.', f'Error in [Step 1]. {agent.report()}'"""
+
 EPISODES = {
+    "adaplanner": (
+        BEEHIVE,
+        AdaPlannerAgent(TEXTCRAFT, tries=2),
+        {
+            "planner": [HONEY],
+            "checker": ["No."],
+            "ask": ["3"],
+            "refiner": [HONEY.replace("honey'", "honeycomb'"), "Step 2"],
+        },
+    ),
+    "alfworld_adaplanner": (
+        PLATE,
+        AdaPlannerAgent(ALFWORLD, tries=2),
+        {"planner": [BOLD[:-1]], "checker": [f"Yes.\n{BOLD}"], "refiner": ["I cannot."]},
+    ),
     "react": (
         BEEHIVE,
         ReActAgent(TEXTCRAFT),
@@ -191,6 +218,7 @@ def test_agent__sends_exactly_these_prompts(name: str):
 
 
 PLANNED = {
+    "adaplanner": ["alfworld", "minetechtree", "textcraft"],
     "chain_of_thought": ["hotpotqa", "minetechtree", "textcraft"],
     "code_as_policies": ["minetechtree", "textcraft"],
     "dep": ["alfworld", "minetechtree", "textcraft"],

@@ -145,7 +145,7 @@ def test_why_not__tells_which_agent_plays_which_game():
             assert games == ["hotpotqa", "minetechtree", "textcraft"]
         elif name in PLANNERS:
             assert games == ["minetechtree", "textcraft"]
-        elif name in ("dep", "deps", "inner_monologue", "zero_shot"):
+        elif name in ("adaplanner", "dep", "deps", "inner_monologue", "zero_shot"):
             assert games == ["alfworld", "minetechtree", "textcraft"]
         else:
             assert games == [*game_names(), "default"]
