@@ -256,12 +256,12 @@ class Reader:
                 if value := said(fact, sentence):
                     self.evidence.setdefault(title, []).append(sentence)
                     return value
-            self.stuck_at = title
-            if thing.kind:  # this was the page, whatever others there are
-                return None
             for word in fact.words if self.looks_up else ():
                 if (title, word) not in self.looked_up:
                     return f"lookup[{word}]" if self.open == title else f"search[{title}]"
+            self.stuck_at = title
+            if thing.kind:  # this was the page, whatever others there are
+                return None
         return None
 
     def _titles(self, thing: Thing) -> Iterator[str]:
