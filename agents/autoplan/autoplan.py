@@ -95,22 +95,33 @@ class AutoPlanAgent:
         situation, task = self.profile.read(play.first.observation)
         plan = self.wording.fill("plan", plan=self.plan) + "\n" if self.plan else ""
         talk = Talk(self.wording.fill("opening", situation=situation, task=task, information=plan))
-        claim: bool | None = None
-        over = False
-        with play.sub(task, "executor", 1) as node:
+        # A game that states no task apart from the situation, such as a question, has that for its objective.
+        objective = situation[:MAX_TEXT] if task == self.profile.default_task else task
+        over: EpisodeOver | None = None
+        with play.sub(objective, "executor", 1) as node:
             for turn in range(self.settings.turns):
                 action = yield from self._turn(play, talk, is_first=turn == 0)
-                try:
-                    step = yield from play.act(action, claim=self.profile.claim(action))
-                except EpisodeOver as end:
-                    step, claim, over = end.step, end.claim, True
-                talk.hear(step.observation)
+                over = yield from self._play(play, talk, action)
                 if over:
                     break
-            node.outcome = claim
+            if not over and self.profile.giving_up:
+                over = yield from self._play(play, talk, self.profile.giving_up, claim=False)
+            claim = node.outcome = over.claim if over else None
         if self.reflect != "none":
-            yield from self._reflect(play, talk, task)
+            yield from self._reflect(play, talk, objective)
         return claim
+
+    def _play(
+        self, play: Play, talk: Talk, action: str, *, claim: bool | None = None
+    ) -> Generator[Request, Any, EpisodeOver | None]:
+        """Play an action and hear the answer; return the end of the episode if this is it."""
+        over: EpisodeOver | None = None
+        try:
+            step = yield from play.act(action, claim=self.profile.claim(action) if claim is None else claim)
+        except EpisodeOver as end:
+            step, over = end.step, end
+        talk.hear(step.observation)
+        return over
 
     def _turn(self, play: Play, talk: Talk, *, is_first: bool) -> Generator[Request, Any, str]:
         """Return the action after a thought."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from textcraft_gym.agents.contract.agent import Play, Request
@@ -20,7 +20,7 @@ NO_OP = (
     "The last page",
 )
 """Beginnings of the answers to actions that showed nothing."""
-READ = 4
+READ = 8
 """Number of passages that are reported: the last ones."""
 
 
@@ -35,6 +35,14 @@ def report_reading(play: Play) -> Generator[Request, Any, str]:
     return "\n".join(["What was read:", *dict.fromkeys(passages[-READ:])]) if passages else ""
 
 
+def tell_answer(info: Mapping[str, Any]) -> str:
+    """Tell the right answer and the pages that it follows from, as far as the last info has them."""
+    if not info.get("gt_answer"):
+        return ""
+    pages = f", which follows from these pages: {', '.join(info['gold'])}" if info.get("gold") else ""
+    return f"The right answer is {info['gt_answer']}{pages}."
+
+
 PROFILE = GameProfile(
     name="hotpotqa",
     opening=re.compile(r"(?P<situation>Question: .*)", re.DOTALL),
@@ -45,4 +53,5 @@ PROFILE = GameProfile(
     max_steps=100,
     controller=AnswerGiver,
     giving_up="finish[]",
+    solution=tell_answer,
 )
