@@ -75,6 +75,7 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("try_again", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
     # Its turns are actions: thoughts are not counted.
     ("autoplan", "default"): Settings(turns=35, max_tokens=50, planner_tokens=1024),
+    ("autoplan", "hotpotqa"): Settings(turns=10, max_tokens=50, planner_tokens=1024),
     # One attempt at the whole task, and so three times the turns.
     ("react", "alfworld"): Settings(turns=60, patience=5, max_tokens=100),
     ("react", "default"): Settings(turns=60, patience=8, max_tokens=150),

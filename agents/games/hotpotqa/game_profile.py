@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from textcraft_gym.agents.contract.agent import Play, Request
@@ -35,6 +35,13 @@ def report_reading(play: Play) -> Generator[Request, Any, str]:
     return "\n".join(["What was read:", *dict.fromkeys(passages[-READ:])]) if passages else ""
 
 
+def tell_answer(info: Mapping[str, Any]) -> str:
+    """Tell the answer, and the titles of the pages that it follows from."""
+    answer, titles = info.get("gt_answer"), "; ".join(info.get("gt_titles", ()))
+    told = [f"The right answer is: {answer}."] if answer else []
+    return " ".join([*told, f"It follows from these pages: {titles}."] if told and titles else told)
+
+
 PROFILE = GameProfile(
     name="hotpotqa",
     opening=re.compile(r"(?P<situation>Question: .*)", re.DOTALL),
@@ -45,4 +52,5 @@ PROFILE = GameProfile(
     max_steps=100,
     controller=AnswerGiver,
     giving_up="finish[]",
+    solution=tell_answer,
 )
