@@ -30,25 +30,23 @@ class Kind:
     Attributes:
         name: Its name in the paper.
         env: Environment id.
-        group: Group of the training tasks; None for all.
+        env_args: Arguments of the environment, with which it has tasks of this kind only.
         limit: Number of training tasks.
-        split: Split of the test, of which the tasks of this kind are played.
-        env_args: Arguments of the environment in the test that leave only these.
+        split: Split of the test.
         feedback: Wrapper that explains what did nothing; empty for none.
     """
 
     name: str
     env: str
-    group: str | None
+    env_args: Mapping[str, Any] = field(hash=False)
     limit: int
     split: str
-    env_args: Mapping[str, Any] = field(default_factory=dict, hash=False)
     feedback: str = ""
 
 
 def household(name: str, group: str) -> Kind:
     """Return one of the six kinds of ALFWorld."""
-    return Kind(name, "ALFWorld-v0", group, 24, "valid_unseen", {"task_types": group}, "HelpfulFeedback")
+    return Kind(name, "ALFWorld-v0", {"task_types": group}, 24, "valid_unseen", "HelpfulFeedback")
 
 
 HEAT = household("Heat", "pick_heat_then_place_in_recep")
@@ -142,13 +140,14 @@ def train(setting: Setting, seed: int, runs: Path, iterations: int = ITERATIONS)
         kind.env,
         agent_args={"reflect": setting.reflect},
         model=SimulatedModel(),  # as an object, which is not recorded: playing again costs nothing
+        env_args=kind.env_args,
         wrappers=setting.wrappers,
         seed=seed,
         limit=kind.limit,
     )
     name = f"{kind.name}-{setting.batch}-{setting.reflect}-{'feedback' if setting.feedback else 'silent'}-{seed}"
     plans = [Trained("", {}, 0)]
-    for one in optimise_plan(spec, runs / name, task_type=kind.group, batch=setting.batch, iterations=iterations):
+    for one in optimise_plan(spec, runs / name, batch=setting.batch, iterations=iterations):
         before = plans[-1]
         calls = {role: before.calls.get(role, 0) + one.calls.get(role, 0) for role in ROLES}
         plans.append(Trained(read_plan(one.plan), calls, before.tokens + sum(one.tokens.values())))
