@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -96,29 +95,35 @@ class AutoPlanAgent:
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
-        # Where no task is stated apart, as in a question, the situation says it.
+        # A game that states no task apart from the situation, such as a question, has that for its objective.
         objective = (situation if task == self.profile.default_task else task)[:MAX_TEXT]
         plan = self.wording.fill("plan", plan=self.plan) + "\n" if self.plan else ""
         talk = Talk(self.wording.fill("opening", situation=situation, task=task, information=plan))
-        claim: bool | None = None
-        over = False
+        over: EpisodeOver | None = None
         with play.sub(objective, "executor", 1) as node:
             for turn in range(self.settings.turns):
                 action = yield from self._turn(play, talk, is_first=turn == 0)
-                try:
-                    step = yield from play.act(action, claim=self.profile.claim(action))
-                except EpisodeOver as end:
-                    step, claim, over = end.step, end.claim, True
-                talk.hear(step.observation)
+                over = yield from self._play(play, talk, action)
                 if over:
                     break
-            node.outcome = claim
+            if not over and self.profile.giving_up:
+                over = yield from self._play(play, talk, self.profile.giving_up, claim=False)
+            claim = node.outcome = over.claim if over else None
         if self.reflect != "none":
-            if not over and self.profile.giving_up:  # to be told the solution
-                with suppress(EpisodeOver):
-                    yield from play.act(self.profile.giving_up)
             yield from self._reflect(play, talk, objective)
         return claim
+
+    def _play(
+        self, play: Play, talk: Talk, action: str, *, claim: bool | None = None
+    ) -> Generator[Request, Any, EpisodeOver | None]:
+        """Play an action and hear the answer; return the end of the episode if this is it."""
+        over: EpisodeOver | None = None
+        try:
+            step = yield from play.act(action, claim=self.profile.claim(action) if claim is None else claim)
+        except EpisodeOver as end:
+            step, over = end.step, end
+        talk.hear(step.observation)
+        return over
 
     def _turn(self, play: Play, talk: Talk, *, is_first: bool) -> Generator[Request, Any, str]:
         """Return the action after a thought."""

@@ -176,20 +176,28 @@ def as_turns(prompt: str) -> str:
 
 def new_plan(prompt: str) -> str:
     """Return the plan that an update asks for."""
-    before, *told = [prompt, *_EXPERIENCE.findall(prompt)]
-    rules = Rules()
-    rules.read(before.partition("\nObjective: ")[0])
-    found: Counter[str] = Counter()
-    for experience in told:
+    told = [prompt.partition("\nObjective: ")[0]]
+    for experience in _EXPERIENCE.findall(prompt):
         lines = experience.split("\n")
         won = "Result: succeeded" in lines
+        told.append("\n".join(line for line in lines if won or not line.startswith("Summary: ")))
+    plan = [SEARCH, *household_rules(told).lines()]
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(plan, 1))
+
+
+def household_rules(told: Sequence[str]) -> Rules:
+    """Return the rules in the texts of a plan and of experiences; of new places the one that most name comes first."""
+    rules = Rules()
+    rules.read(told[0])
+    named: Counter[str] = Counter()
+    for text in told[1:]:
         learned = Rules()
-        learned.read("\n".join(line for line in lines if won or not line.startswith("Summary: ")))
-        rules.appliances |= learned.appliances
-        rules.opens = rules.opens or learned.opens
-        found.update(learned.places)
-    rules.add_places(place for place, _ in found.most_common())
-    return "\n".join(f"{number}. {line}" for number, line in enumerate([SEARCH, *rules.lines()], 1))
+        learned.read(text)
+        named.update(learned.places)
+    rules.add_places(place for place, _ in named.most_common())
+    for text in told[1:]:
+        rules.read(text)
+    return rules
 
 
 def _turn(turns: str, cue: Cue, play: Callable[[str], str]) -> str:

@@ -22,7 +22,16 @@ from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.agent import prompt_text
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
-from textcraft_gym.agents.games import ALFWORLD, DEFAULT, MINETECHTREE, TEXTCRAFT, WEBSHOP, game_names, load_profile
+from textcraft_gym.agents.games import (
+    ALFWORLD,
+    DEFAULT,
+    HOTPOTQA,
+    MINETECHTREE,
+    TEXTCRAFT,
+    WEBSHOP,
+    game_names,
+    load_profile,
+)
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.registry import AGENTS, find_agent, takes
 
@@ -131,6 +140,23 @@ EPISODES = {
             "summary": ["1. I went to a counter."],
             "flaws": ["I was slow."],
         },
+    ),
+    "hotpotqa_autoplan": (
+        "q1",
+        AutoPlanAgent(HOTPOTQA, turns=2, plan="1. Search.\n2. Answer.", reflect="full"),
+        {
+            "thought": ["Step 1.", "Still step 1."],
+            "action": ["Search for the film", "Ines Calder"],
+            "formalizer": ["search[Harrow Vale]", "search[Ines Calder]"],
+            "summary": ["1. I found the director."],
+            "flaws": ["No answer."],
+            "revision": ["Answer in time."],
+        },
+    ),
+    "hotpotqa_react": (
+        "q1",
+        ReActAgent(HOTPOTQA, form="numbered", turns=4),
+        {"executor": [" The film.\nAction 1: Search[Harrow Vale]", " It is Quill Bay", " Finish[Quill Bay]"]},
     ),
     "deps": (
         BEEHIVE,

@@ -36,10 +36,11 @@ def report_reading(play: Play) -> Generator[Request, Any, str]:
 
 
 def tell_answer(info: Mapping[str, Any]) -> str:
-    """Tell the answer, and the titles of the pages that it follows from."""
-    answer, titles = info.get("gt_answer"), "; ".join(info.get("gt_titles", ()))
-    told = [f"The right answer is: {answer}."] if answer else []
-    return " ".join([*told, f"It follows from these pages: {titles}."] if told and titles else told)
+    """Tell the right answer and the pages that it follows from, as far as the last info has them."""
+    if not info.get("gt_answer"):
+        return ""
+    pages = f", which follows from these pages: {', '.join(info['gold'])}" if info.get("gold") else ""
+    return f"The right answer is {info['gt_answer']}{pages}."
 
 
 PROFILE = GameProfile(

@@ -64,21 +64,23 @@ def test_autoplan__answers_and_is_told_the_solution_when_it_learns():
     }
     episode = play("autoplan", models, turns=2, reflect="full")
     assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (False, True, 2, "terminated")
-    solution = "The right answer is: Sarn. It follows from these pages: Harrow Vale; Tobin Aske."
+    solution = "The right answer is Sarn, which follows from these pages: Harrow Vale, Tobin Aske."
     assert f"you failed. {solution}\nSummarise" in models["summary"].asked[0]["prompt"]
-    assert "rather than of single actions" in models["flaws"].asked[0]["prompt"]
+    assert "flawed part of the plan" in models["flaws"].asked[0]["prompt"]
     assert experience(asdict(episode.trace), won=False).objective == f"Question: {MUSIC.question}"
 
 
 @pytest.mark.parametrize("reflect", ["none", "summary"])
-def test_autoplan__gives_up_after_its_turns_only_to_learn(reflect: str):
+def test_autoplan__gives_up_after_its_turns(reflect: str):
     models = {role: ScriptedModel() for role in ("thought", "action", "formalizer", "summary")}
     episode = play("autoplan", models, turns=3, reflect=reflect)
     played = [action for action, _ in episode.transcript[1:]]
-    assert played == ["task failed!"] * 3 + ["finish[]"] * (reflect == "summary")
-    assert all("The right answer is: Sarn." in asked["prompt"] for asked in models["summary"].asked)
-    assert (episode.error, len(models["summary"].asked)) == (None, len(played) - 3)
-    assert tell_answer({}) == tell_answer({"gt_answer": "", "gt_titles": []}) == ""
+    assert played == ["task failed!"] * 3 + ["finish[]"]
+    assert (episode.error, episode.claimed_success) == (None, False)
+    told = [asked["prompt"] for asked in models["summary"].asked]
+    assert len(told) == (reflect == "summary")
+    assert all("The right answer is Sarn" in prompt for prompt in told)
+    assert tell_answer({}) == tell_answer({"gt_answer": "", "gold": []}) == ""
 
 
 def test_react__answers_in_numbered_turns():

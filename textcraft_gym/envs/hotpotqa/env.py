@@ -42,7 +42,7 @@ class HotpotQAEnv(TextEnv):
 
     **Info**: ``task``, ``won`` (bool: whether the answer is right), ``opened`` (titles of the pages that were opened)
     and ``gold_opened`` (those of them that the answer follows from); after the answer ``answer``, ``gt_answer``,
-    ``gt_titles`` (of all pages that it follows from), ``em`` (the reward), ``f1`` (0 to 1, by common words) and
+    ``gold`` (titles of all pages that it follows from), ``em`` (the reward), ``f1`` (0 to 1, by common words) and
     ``question_idx`` (the number of the question in its split); after an action that did nothing ``invalid_reason``, one
     of ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan opens every
     page that the answer follows from; it is empty if the data does not tell the answer.
@@ -169,7 +169,7 @@ class HotpotQAEnv(TextEnv):
         info |= {
             "answer": answer,
             "gt_answer": self._world.question.answer,
-            "gt_titles": list(dict.fromkeys(title for title, _ in self._world.question.gold)),
+            "gold": list(dict.fromkeys(title for title, _ in self._world.question.gold)),
             "em": info["won"],
             "f1": rules.f1(self._world.question, answer),
             "question_idx": self.task.number,
