@@ -162,6 +162,8 @@ page; [autoplan.csv](autoplan.csv) has the numbers of every run.
 ## Table 3a: success in ALFWorld
 
 {households}
+Table 3b is of questions, and stands with the results of HotpotQA.
+
 ## Table 4: cost in ALFWorld
 
 Calls for each of the {tasks} games of the test. Those of training, {episodes} episodes with their reflections and

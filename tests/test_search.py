@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import random
+import statistics
 import struct
 from collections import Counter
+from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.webshop.shelf import product
+from textcraft_gym.search import bm25
 from textcraft_gym.search.analyzer import STOP_WORDS, analyze
 from textcraft_gym.search.bm25 import Index, quantise
 from textcraft_gym.search.stemmer import stem
@@ -79,6 +84,37 @@ def test_search__is_bm25_as_computed_term_by_term(documents, words, count, draw)
     expected = naive_scores(documents, words)
     assert (list(scores) if scores is not None else [0.0] * len(documents)) == expected
     assert index.search(" ".join(words), count) == naive_search(documents, keys, words, count)
+
+
+@given(TEXTS, st.lists(WORDS, max_size=6), st.integers(1, 8), st.integers(1, 4), st.randoms(use_true_random=False))
+def test_search__that_leaves_lists_out_finds_the_same(documents, words, count, seeds, draw):
+    keys = [f"B{number:03}" for number in range(len(documents))]
+    draw.shuffle(keys)
+    index = Index.build([" ".join(text) for text in documents], keys)
+    with mock.patch.multiple(bm25, SMALL=0, SEEDS=seeds, SEED_TERMS=1):
+        assert index.search(" ".join(words), count) == naive_search(documents, keys, words, count)
+
+
+def test_search__reads_few_documents_for_the_frequent_words_of_a_question():
+    rng = random.Random(0)
+    frequencies = [1 / (rank + 1) for rank in range(2000)]
+    texts = [rng.choices([f"w{rank}" for rank in range(2000)], frequencies, k=40) for _ in range(4000)]
+    index = Index.build([" ".join(text) for text in texts], [f"{number:05}" for number in range(len(texts))])
+    scored = []
+    for _ in range(30):
+        query = " ".join(rng.choices([f"w{rank}" for rank in range(2000)], frequencies, k=12))
+        plain = index.search(query, 5)
+        with mock.patch.multiple(bm25, SMALL=0, SEEDS=100):
+            assert index.search(query, 5) == plain
+            scored.append(len(bm25._candidates(index._terms(query), 5, len(texts))))
+    assert statistics.median(scored) < len(texts) / 20
+
+
+def test_search__among_some_documents_scores_them_as_among_all():
+    texts = [f"red lamp {'mug ' * (number % 7)}" for number in range(50)]
+    index = Index.build(texts, [f"{number:02}" for number in range(50)])
+    some = np.array([3, 4, 9, 11, 40])
+    assert index.search("mug lamp red", 50, some) == [one for one in index.search("mug lamp red") if one in some]
 
 
 def test_search__scores_as_computed_by_hand():

@@ -10,7 +10,9 @@ the plan, and adds those in the summaries of successes and in all flaws and revi
 that most episodes name comes first. So a rule that is learned in a failed episode reaches the plan by a reflection
 only. It keeps nothing in mind beyond the dialogue: the span has no effect in a household.
 
-In other games it plays as it does under ReAct, from the commands that the prompt tells, and its plans say nothing.
+In HotpotQA it learns two habits of a reader (``hotpotqa.py``) from episodes in which they were missing, once it is told
+from which pages the answer follows. In other games it plays as it does under ReAct, from the commands that the prompt
+tells, and its plans say nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from dataclasses import dataclass, field
 
 from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, Order, kind, read_task
-from textcraft_gym.agents.simulated import alfworld
+from textcraft_gym.agents.simulated import alfworld, hotpotqa
 from textcraft_gym.agents.simulated.cues import Cue, read_question
 
 CUES = (Cue.THOUGHT, Cue.ACTION, Cue.FORM, Cue.SUMMARY, Cue.FLAWS, Cue.REVISION, Cue.NEW_PLAN)
@@ -153,7 +155,9 @@ def answer(prompt: str, play: Callable[[str], str]) -> str:
     if cue is Cue.NEW_PLAN:
         return new_plan(prompt)
     if alfworld.MARK not in prompt:
-        return _turn(as_turns(prompt), cue, play) if cue in (Cue.THOUGHT, Cue.ACTION) else "I did what I could."
+        if cue in (Cue.THOUGHT, Cue.ACTION):
+            return _turn(as_turns(prompt), cue, play)
+        return play(as_turns(prompt, asks=False)) if hotpotqa.MARK in prompt else "I did what I could."
     learner, task, answers = _look_back(prompt)
     if cue in (Cue.THOUGHT, Cue.ACTION):
         step = learner.next(task, learner.order) if task else None
@@ -163,15 +167,15 @@ def answer(prompt: str, play: Callable[[str], str]) -> str:
     return _reflection(cue, learner, answers)
 
 
-def as_turns(prompt: str) -> str:
-    """Return a dialogue of AutoPlan as a transcript of ReAct, at whose end a line is asked for."""
+def as_turns(prompt: str, *, asks: bool = True) -> str:
+    """Return a dialogue of AutoPlan as a transcript of ReAct, which ``asks`` for a line at its end."""
 
     def thought(found: re.Match[str]) -> str:
         said = found[1]
         return "" if not said or said.startswith(_NEXT) else f"\n> {THOUGHT} {said}\nOK."
 
     text = _ASKED.sub(thought, prompt).replace("\nAction: ", "\n> ").removesuffix("\nAction:")
-    return f"{_TOLD}{text}\n>"
+    return f"{_TOLD}{text}\n>" if asks else f"{_TOLD}{text}"
 
 
 def new_plan(prompt: str) -> str:
@@ -181,7 +185,7 @@ def new_plan(prompt: str) -> str:
         lines = experience.split("\n")
         won = "Result: succeeded" in lines
         told.append("\n".join(line for line in lines if won or not line.startswith("Summary: ")))
-    plan = [SEARCH, *household_rules(told).lines()]
+    plan = hotpotqa.new_plan(told) if hotpotqa.MARK in prompt else [SEARCH, *household_rules(told).lines()]
     return "\n".join(f"{number}. {line}" for number, line in enumerate(plan, 1))
 
 

@@ -16,6 +16,7 @@ class Cue(Enum):
     """Kind of answer that a prompt asks for."""
 
     ACTION = auto()
+    ANSWER = auto()
     CHOICE = auto()
     DETAIL_MATCH = auto()
     EXPLANATION = auto()
@@ -27,7 +28,9 @@ class Cue(Enum):
     MENDED_PLAN = auto()
     NEW_PLAN = auto()
     NEXT_GOAL = auto()
+    NUMBERED_ACTION = auto()
     NUMBERED_STEPS = auto()
+    NUMBERED_TURN = auto()
     PLAN = auto()
     PROGRAM = auto()
     QUESTION = auto()
@@ -49,6 +52,7 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Mend this", Cue.MENDED_PLAN),  # DEPS and the zero-shot planner, after a goal failed
         (r"^Plan as goals", Cue.GOALS),  # deps
         (r"^Thoughts and plan", Cue.GOALS),  # chain_of_thought
+        (r"^Thoughts, then the answer", Cue.ANSWER),  # chain_of_thought without tools
         (r"^Plan as numbered", Cue.NUMBERED_STEPS),  # deps in a household
         (r"^Next goal", Cue.NEXT_GOAL),  # inner_monologue
         (r"^Program", Cue.PROGRAM),  # code_as_policies, and progprompt "with checks"
@@ -59,6 +63,8 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Reflection", Cue.REFLECTION),  # reflexion
         (r"^Simple match", Cue.SIMPLE_MATCH),  # ADaPT's skill of matching listed products
         (r"^Detail match", Cue.DETAIL_MATCH),  # ADaPT's skill of matching an opened product
+        (r"^Thought \d+:$", Cue.NUMBERED_TURN),  # react in numbered turns, and where an action was left out
+        (r"^Action \d+:$", Cue.NUMBERED_ACTION),
         (r"\bThought:$", Cue.THOUGHT),  # autoplan: the two parts of a turn, and the form of its action
         (r"^Action:$", Cue.ACTION),
         (r"^As the game takes it:$", Cue.FORM),

@@ -7,8 +7,8 @@ It uses what it has read, and knows nothing else of how to play:
 - A command or a form that it was told but never shown in a demonstration takes a place in its mind (``span``). In a
   household, where a whole task of the kind is shown, its appliance or lamp takes none, and where only tasks are shown
   that go on after a search, the end of a step that only searches takes one.
-- Habits come from the manual as well: to search the likeliest places first, to choose options before a purchase.
-  Without them it searches in alphabetical order, and buys at once.
+- Habits come from the manual as well: to search the likeliest places first, to choose options before a purchase, and
+  those of a reader of questions (``hotpotqa.py``). Without them it searches in alphabetical order, and buys at once.
 """
 
 from __future__ import annotations

@@ -8,7 +8,16 @@ import re
 from functools import partial
 
 from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
-from textcraft_gym.agents.simulated import alfworld, autoplan, minetechtree, programs, textcraft, webshop
+from textcraft_gym.agents.simulated import (
+    alfworld,
+    autoplan,
+    hotpotqa,
+    minetechtree,
+    numbered,
+    programs,
+    textcraft,
+    webshop,
+)
 from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.faults import Draws, Faults, with_claim, with_slips
 from textcraft_gym.agents.simulated.manual import in_own_words, read_manual
@@ -17,7 +26,9 @@ from textcraft_gym.errors import true_or_false
 
 CHARACTERS_PER_TOKEN = 4
 _TASK = re.compile(r"\n(?:Goal|Your task is to): ")
-READERS = (alfworld, minetechtree, textcraft, webshop)
+READERS = (alfworld, hotpotqa, minetechtree, textcraft, webshop)
+FORMS = (autoplan, numbered)
+"""The forms of dialogue that it answers as it does turns of one line."""
 WITHOUT_GAME = (Cue.FIRST_CHANGE, Cue.QUESTION, Cue.SYNTAX)
 """Questions whose prompts show no game."""
 
@@ -72,7 +83,8 @@ class SimulatedModel:
         """Return the completion; ``task failed!`` if the prompt is of no game that it knows."""
         asked = prompt_text(prompt)
         answered = partial(self._answer, temperature=temperature, sample=sample)
-        text = autoplan.answer(asked, answered) if read_question(asked).cue in autoplan.CUES else answered(asked)
+        form = next((form for form in FORMS if read_question(asked).cue in form.CUES), None)
+        text = form.answer(asked, answered) if form else answered(asked)
         for end in stop:
             text = text.split(end, 1)[0]
         text = text[: CHARACTERS_PER_TOKEN * max_tokens]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,13 @@ K1 = np.float32(0.9)
 """Saturation of term frequency."""
 B = np.float32(0.4)
 """Strength of the normalisation by document length, 0 to 1."""
+SMALL = 1 << 16
+"""Number of documents up to which all that contain a term are scored."""
+SEEDS, SEED_TERMS = 1000, 3
+"""Numbers of documents of a term, and of the rarest terms, from which it is told how good the best documents are."""
+
+_ROUNDED = 1 - 1e-6
+"""Factor by which a bound is lowered, since scores are rounded."""
 
 
 class Index:
@@ -57,36 +64,129 @@ class Index:
         Args:
             query: Words.
             count: Maximum number of results.
-            among: The documents to search in, by default all.
+            among: The documents to search in, in their order; by default all.
         """
-        scores = self.scores(query)
-        if scores is None:
+        terms = self._terms(query)
+        if not terms:
             return []
-        matching = np.flatnonzero(scores) if among is None else among[scores[among] > 0]
-        if len(matching) > count:
+        if among is not None:
+            documents = among.astype(np.int32)
+            scores = _scores(terms, documents)
+        elif len(self._ranks) <= SMALL:
+            scores = _all_scores(terms, len(self._ranks))
+            documents = np.flatnonzero(scores).astype(np.int32)
+            scores = scores[documents]
+        else:
+            documents = _candidates(terms, count, len(self._ranks))
+            scores = _scores(terms, documents)
+        matching = scores > 0
+        if np.count_nonzero(matching) > count:
             # Sort only the documents that reach the score of the last result: with ties, there may be more than count.
-            matching_scores = scores[matching]
-            cutoff = np.partition(matching_scores, len(matching) - count)[len(matching) - count]
-            matching = matching[matching_scores >= cutoff]
-        order = np.lexsort((self._ranks[matching], -scores[matching]))
-        return [int(document) for document in matching[order[:count]]]
+            matching = scores >= _last_of(scores, count)
+        documents, scores = documents[matching], scores[matching]
+        order = np.lexsort((self._ranks[documents], -scores))
+        return [int(document) for document in documents[order[:count]]]
 
     def scores(self, query: str) -> NDArray[np.float32] | None:
         """Return the score of each document, 0 where it contains no term; None if no document contains one."""
+        terms = self._terms(query)
+        return _all_scores(terms, len(self._ranks)) if terms else None
+
+    def _terms(self, query: str) -> list[_Term]:
+        """Return the distinct terms of a query that documents contain, in its order."""
         term_ids = (self._term_ids.get(term) for term in analyze(query))
         query_tf = Counter(term_id for term_id in term_ids if term_id is not None)
-        if not query_tf:
-            return None
-        term_scores, documents = [], []
+        terms = []
         for term_id, tf in query_tf.items():
             postings = slice(self._starts[term_id], self._starts[term_id + 1])
-            # The form in which Lucene computes BM25: an equivalent one would round differently.
             weight = np.float32(tf) * self._idf[term_id]
-            term_scores.append(weight - weight / (np.float32(1) + self._tf_norm[postings]))
-            documents.append(self._documents[postings])
-        # As in Lucene: each term is scored in single precision, they are added in double, and the sum is rounded.
-        sums = np.bincount(np.concatenate(documents), np.concatenate(term_scores), minlength=len(self._ranks))
-        return sums.astype(np.float32)
+            terms.append(_Term(weight, self._documents[postings], self._tf_norm[postings]))
+        return terms
+
+
+class _Term(NamedTuple):
+    """A term of a query: its weight, and its postings in the order of documents."""
+
+    weight: np.float32
+    documents: NDArray[np.int32]
+    tf_norm: NDArray[np.float32]
+
+    def scores(self, postings: Any = slice(None)) -> NDArray[np.float32]:
+        """Return the scores of postings.
+
+        This is the form in which Lucene computes BM25: an equivalent one would round differently.
+        """
+        return self.weight - self.weight / (np.float32(1) + self.tf_norm[postings])
+
+    def scores_of(self, documents: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the scores of documents, 0 where they do not contain the term."""
+        places = np.minimum(self.documents.searchsorted(documents), len(self.documents) - 1)
+        return np.where(self.documents[places] == documents, self.scores(places), np.float32(0))
+
+    def peak(self) -> float:
+        """Return the highest score of a document."""
+        return float(self.weight - self.weight / (np.float32(1) + self.tf_norm.max()))
+
+    def best(self, count: int) -> NDArray[np.int32]:
+        """Return documents of the highest scores."""
+        if len(self.documents) <= count:
+            return self.documents
+        return self.documents[np.argpartition(self.tf_norm, -count)[-count:]]
+
+
+def _all_scores(terms: Sequence[_Term], count: int) -> NDArray[np.float32]:
+    """Return the score of each of ``count`` documents."""
+    # As in Lucene: each term is scored in single precision, they are added in double, and the sum is rounded.
+    return _sums(terms, count).astype(np.float32)
+
+
+def _scores(terms: Sequence[_Term], documents: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Return the scores of some documents, the same as those among the scores of all."""
+    sums = np.zeros(len(documents))
+    for term in terms:
+        sums += term.scores_of(documents)
+    return sums.astype(np.float32)
+
+
+def _sums(terms: Sequence[_Term], count: int) -> NDArray[np.float64]:
+    documents = np.concatenate([term.documents for term in terms])
+    return np.bincount(documents, np.concatenate([term.scores() for term in terms]), minlength=count)
+
+
+def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int32]:
+    """Return documents with the best ``count`` of all among them.
+
+    A document that has only terms of low scores, such as frequent words, cannot be among the best, so that the long
+    lists of these need not be read. Source: Turtle and Flood, Query evaluation: strategies and optimizations, 1995,
+    whose MaxScore this is, with whole lists in the place of single documents.
+    """
+    by_length = sorted(terms, key=lambda term: len(term.documents))
+    seeds = np.unique(np.concatenate([term.best(SEEDS) for term in by_length[:SEED_TERMS]]))
+    enough = _last_of(_scores(terms, seeds), count)
+    by_peak = sorted(((term.peak(), index, term) for index, term in enumerate(terms)), reverse=True)
+    optional: list[tuple[float, _Term]] = []
+    left = 0.0
+    while len(by_peak) > 1 and (left + by_peak[-1][0]) < enough * _ROUNDED:
+        peak, _, term = by_peak.pop()
+        optional.append((peak, term))
+        left += peak
+    sums = _sums([term for _, _, term in by_peak], size)
+    documents = np.flatnonzero(sums >= max(enough * _ROUNDED - left, np.finfo(np.float64).tiny)).astype(np.int32)
+    sums = sums[documents]
+    for peak, term in reversed(optional):
+        if len(documents) <= SEEDS:
+            break
+        enough = max(enough, _last_of(sums, count))
+        kept = sums + left >= enough * _ROUNDED
+        documents, sums = documents[kept], sums[kept]
+        sums += term.scores_of(documents)
+        left -= peak
+    return documents
+
+
+def _last_of(scores: NDArray[Any], count: int) -> float:
+    """Return the score of the last of the best ``count``; 0 if there are fewer."""
+    return float(np.partition(scores, len(scores) - count)[len(scores) - count]) if len(scores) >= count > 0 else 0.0
 
 
 def quantise(length: int) -> int:

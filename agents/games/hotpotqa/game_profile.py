@@ -20,7 +20,7 @@ NO_OP = (
     "The last page",
 )
 """Beginnings of the answers to actions that showed nothing."""
-READ = 4
+READ = 8
 """Number of passages that are reported: the last ones."""
 
 

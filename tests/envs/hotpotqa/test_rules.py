@@ -21,6 +21,7 @@ from textcraft_gym.envs.hotpotqa.rules import (
     sentences,
     shown,
 )
+from textcraft_gym.envs.hotpotqa.text import MAX_SENTENCE
 from textcraft_gym.wiki.corpus import Page, Question
 
 WIKI = CORPUS.wiki
@@ -237,6 +238,13 @@ def test_page__of_ten_megabytes_is_read():
     state, answer, *_ = apply(world, START, "search[Long]")
     assert len(answer) < 1000
     assert apply(world, state, "lookup[99999]")[1].startswith("(Result 1 / 1) Sentence 99999 ")
+
+
+def test_page__without_a_full_stop_is_shown_in_bounds():
+    world = World(Shelf([Page("Long", (("word " * 2_000_000,),))]), BORN)
+    state, answer, *_ = apply(world, START, "search[Long]")
+    assert len(answer) == MAX_SENTENCE
+    assert len(apply(world, state, "lookup[word]")[1]) == len("(Result 1 / 1) ") + MAX_SENTENCE
 
 
 @settings(deadline=None, max_examples=200)

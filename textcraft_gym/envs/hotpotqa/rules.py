@@ -224,7 +224,7 @@ def _look_up(world: World, state: State, keyword: str) -> Turn[State]:
 
 def shown(world: World, page: Page) -> str:
     """Return what a search shows of a page: its first sentences."""
-    return " ".join(sentences(page, world.sentences)[:SHOWN])
+    return text.page(sentences(page, world.sentences)[:SHOWN])
 
 
 def _named(world: World, entity: str) -> Page | None:

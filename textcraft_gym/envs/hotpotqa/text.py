@@ -13,6 +13,8 @@ NO_MORE_RESULTS = "No more results.\n"
 FORMS = "Actions are: search[title]; lookup[word]; finish[answer]."
 MAX_ECHO = 2000
 """Maximum number of characters of an action that an answer repeats."""
+MAX_SENTENCE = 10_000
+"""Maximum number of characters of a sentence that are shown, which only a page without full stops exceeds."""
 
 _ECHO = 200
 
@@ -24,7 +26,12 @@ def question(words: str) -> str:
 
 def result(number: int, count: int, sentence: str) -> str:
     """Answer a lookup with one of its results."""
-    return f"(Result {number} / {count}) {sentence}"
+    return f"(Result {number} / {count}) {sentence[:MAX_SENTENCE]}"
+
+
+def page(sentences: Sequence[str]) -> str:
+    """Show the first sentences of a page."""
+    return " ".join(sentence[:MAX_SENTENCE] for sentence in sentences)
 
 
 def no_page(dialect: Dialect) -> str:
