@@ -19,9 +19,11 @@ Reflect: TypeAlias = Literal["none", "summary", "full"]
 MAX_PLAN = 20_000
 """Maximum number of characters of a plan."""
 MAX_TEXT = 4000
-"""Maximum number of characters of a thought or a reflection; the rest is cut off."""
+"""Maximum number of characters of an objective, a thought or a reflection; the rest is cut off."""
 MAX_ACTION = 2000
 """Maximum number of characters of an action; the rest is cut off."""
+MAX_ERROR = 300
+"""Maximum number of characters of a message about a plan, which may name it."""
 FIRST_THOUGHT_TOKENS = 1024
 """Maximum number of tokens of the first thought of an episode, which may have many lines."""
 
@@ -93,10 +95,10 @@ class AutoPlanAgent:
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
+        # A game that states no task apart from the situation, such as a question, has that for its objective.
+        objective = (situation if task == self.profile.default_task else task)[:MAX_TEXT]
         plan = self.wording.fill("plan", plan=self.plan) + "\n" if self.plan else ""
         talk = Talk(self.wording.fill("opening", situation=situation, task=task, information=plan))
-        # A game that states no task apart from the situation, such as a question, has that for its objective.
-        objective = situation[:MAX_TEXT] if task == self.profile.default_task else task
         over: EpisodeOver | None = None
         with play.sub(objective, "executor", 1) as node:
             for turn in range(self.settings.turns):
@@ -142,15 +144,15 @@ class AutoPlanAgent:
         talk.answer(question, action)
         return action
 
-    def _reflect(self, play: Play, talk: Talk, task: str) -> Generator[Request, Any, None]:
+    def _reflect(self, play: Play, talk: Talk, objective: str) -> Generator[Request, Any, None]:
         """Ask the reflections in the dialogue of the episode."""
         last = play.last
         outcome = "succeeded" if last.won else "rejected" if last.terminated else "failed"
-        talk.hear(self.wording.fill(outcome, solution=self.profile.solution(last.info)))
+        talk.hear(self.wording.fill(outcome, solution=self.profile.solution(last.info)[:MAX_TEXT]))
         sections = ["summary"]
         if self.reflect == "full":
             sections += ["flaws", "revision"] if self.plan else ["flaws"]
-        with play.sub(task, "reflection", 1):
+        with play.sub(objective, "reflection", 1):
             for section in sections:
                 question = self.wording.fill(section)
                 text = yield from self._ask(play, section, talk.asked(question), max_tokens=self.reflection_tokens)
@@ -204,13 +206,13 @@ def read_plan(plan: str | Path | None) -> str:
         return ""
     text = str(plan)
     if "\n" not in text:
-        if not Path(plan).is_file():  # a pipe or a device could be read for ever
-            raise ValueError(f"there is no file {text[:80]!r} with a plan")
         try:
-            with Path(plan).open(encoding="utf-8") as file:
+            if not Path(text).is_file():  # a pipe or a device could be read for ever
+                raise ValueError(f"there is no file {text[:80]!r} with a plan")
+            with Path(text).open(encoding="utf-8") as file:
                 text = file.read(2 * MAX_PLAN)
         except (OSError, UnicodeError) as error:
-            raise ValueError(f"the plan {plan} cannot be read: {error}") from error
+            raise ValueError(f"the plan {text[:80]!r} cannot be read: {error}"[:MAX_ERROR]) from error
     text = text.strip()
     if len(text) > MAX_PLAN:
         raise ValueError(f"expected a plan of at most {MAX_PLAN} characters, got more in {str(plan)[:80]!r}")

@@ -2,13 +2,13 @@
 
 It knows a rule of ALFWorld from two sources only: from the plan in its prompt, and from the messages and answers of the
 game that it saw in this episode. The rules are what heats, cools and cleans, that what is closed can be opened, and
-where a kind of thing was found. Without the first it tries one kind of place after the other, without the second it
-passes by what is closed, and without the third it searches in alphabetical order.
+in which kinds of places the things of such tasks are found. Without the first it tries one kind of place after the
+other, without the second it passes by what is closed, and without the third it searches in alphabetical order.
 
-A summary tells what led where, the flaws what messages of the game taught, and the revision both as rules. Its update
-keeps the rules of the plan, and adds those in the summaries of successes and in all flaws and revisions. So a rule that
-is learned in a failed episode reaches the plan by a reflection only. It keeps nothing in mind beyond the dialogue: the
-span has no effect in a household.
+A summary tells what was found and done, the flaws and the revision what the game taught. Its update keeps the rules of
+the plan, and adds those in the summaries of successes and in all flaws and revisions; of new kinds of places the one
+that most episodes name comes first. So a rule that is learned in a failed episode reaches the plan by a reflection
+only. It keeps nothing in mind beyond the dialogue: the span has no effect in a household.
 
 In HotpotQA it learns two habits of a reader (``hotpotqa.py``) from episodes in which they were missing, once it is told
 from which pages the answer follows. In other games it plays as it does under ReAct, from the commands that the prompt
@@ -18,7 +18,8 @@ tells, and its plans say nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from textcraft_gym.agents.adapt.react import THOUGHT
@@ -45,8 +46,8 @@ _TREATED = re.compile(r"You (clean|heat|cool) the \w+ \d+ using the (\w+) \d+\."
 _OPENED = re.compile(r"\bclosed\b[^\n]*\bopen|\bopen[^\n]*\bclosed\b", re.IGNORECASE)
 _CLOSED = re.compile(r"^(\w+ \d+) is closed: open it first\.", re.MULTILINE)
 _TAKEN = re.compile(r"You pick up the (\w+) \d+ from the (\w+) \d+\.")
-_FIRST = re.compile(r"[Ll]ook for an? (\w+) first in: ([\w, ]+)")
-_FOUND = re.compile(r"I found an? (\w+) in the (\w+)")
+_FIRST = re.compile(r"[Ss]earch these places first: ([\w, ]+)")
+_FOUND = re.compile(r"I found an? \w+ in the (\w+)")
 _EXPERIENCE = re.compile(r"^Objective: .*?(?=^Objective: |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -57,25 +58,28 @@ class Rules:
     Attributes:
         appliances: The kind of place that cleans, heats or cools, or the beginning of its name.
         opens: Whether what is closed can be opened.
-        places: The kinds of places where a kind of thing was found, in order.
+        places: The kinds of places to search first, in order.
     """
 
     appliances: dict[str, str] = field(default_factory=dict)
     opens: bool = False
-    places: dict[str, list[str]] = field(default_factory=dict)
+    places: list[str] = field(default_factory=list)
 
     def read(self, text: str) -> None:
         """Learn from the words of a plan or a reflection."""
         self.appliances |= dict(_APPLIANCE.findall(text))
         self.opens = self.opens or _OPENED.search(text) is not None
-        for thing, kinds in [*_FIRST.findall(text), *_FOUND.findall(text)]:
-            known = self.places.setdefault(thing, [])
-            known += [name for name in kinds.split(", ") if name not in known]
+        self.add_places(name for kinds in [*_FIRST.findall(text), *_FOUND.findall(text)] for name in kinds.split(", "))
 
     def see(self, answer: str) -> None:
         """Learn from an answer of the game, and from the message below it."""
         self.appliances |= dict([*_MESSAGE.findall(answer), *_TREATED.findall(answer)])
         self.opens = self.opens or _CLOSED.search(answer) is not None
+        self.add_places(place for _, place in _TAKEN.findall(answer))
+
+    def add_places(self, places: Iterable[str]) -> None:
+        """Learn of kinds of places, which come after those that are known."""
+        self.places = list(dict.fromkeys([*self.places, *places]))
 
     def lines(self) -> Iterator[str]:
         """Yield the rules as the lines of a plan."""
@@ -83,8 +87,8 @@ class Rules:
             yield OPEN
         for treatment, place in sorted(self.appliances.items()):
             yield f"To {treatment} a thing takes a {place}."
-        for thing, kinds in sorted(self.places.items()):
-            yield f"Look for a {thing} first in: {', '.join(kinds)}."
+        if self.places:
+            yield f"Search these places first: {', '.join(self.places)}."
 
 
 class Learner(Household):
@@ -110,8 +114,7 @@ class Learner(Household):
 
     def order(self, thing: str) -> list[str]:
         """Return the places in the order in which to search them."""
-        known = self.rules.places.get(thing, [])
-        rank = {name: index for index, name in enumerate(known)}
+        rank = {name: index for index, name in enumerate(self.rules.places)}
         return sorted(self.places, key=lambda place: (rank.get(kind(place), len(rank)), place))
 
     def _open(self, place: str) -> Next | None:
@@ -182,14 +185,23 @@ def new_plan(prompt: str) -> str:
         lines = experience.split("\n")
         won = "Result: succeeded" in lines
         told.append("\n".join(line for line in lines if won or not line.startswith("Summary: ")))
-    if hotpotqa.MARK in prompt:
-        plan = hotpotqa.new_plan(told)
-    else:
-        rules = Rules()
-        for text in told:
-            rules.read(text)
-        plan = [SEARCH, *rules.lines()]
+    plan = hotpotqa.new_plan(told) if hotpotqa.MARK in prompt else [SEARCH, *household_rules(told).lines()]
     return "\n".join(f"{number}. {line}" for number, line in enumerate(plan, 1))
+
+
+def household_rules(told: Sequence[str]) -> Rules:
+    """Return the rules in the texts of a plan and of experiences; of new places the one that most name comes first."""
+    rules = Rules()
+    rules.read(told[0])
+    named: Counter[str] = Counter()
+    for text in told[1:]:
+        learned = Rules()
+        learned.read(text)
+        named.update(learned.places)
+    rules.add_places(place for place, _ in named.most_common())
+    for text in told[1:]:
+        rules.read(text)
+    return rules
 
 
 def _turn(turns: str, cue: Cue, play: Callable[[str], str]) -> str:
@@ -233,5 +245,5 @@ def _reflection(cue: Cue, learner: Learner, answers: Sequence[str]) -> str:
         return " ".join(said) or "I looked around and found nothing."
     rules = " ".join(seen.lines())
     if cue is Cue.FLAWS:
-        return f"I did not know this, which the game says: {rules}" if rules else "I do not know of any."
+        return f"I did not know this before: {rules}" if rules else "I do not know of any."
     return f"Add to the plan: {rules}" if rules else "Leave the plan as it is."

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -85,21 +89,55 @@ def test_optimise_plan__goes_on_wherever_it_was_killed(tmp_path: Path):
         assert [(one.calls, one.tokens) for one in again] == [(one.calls, one.tokens) for one in done]
 
 
-def test_optimise_plan__does_more_iterations_later_and_writes_lost_plans_again(tmp_path: Path):
-    optimise_plan(SPEC, tmp_path, **{**HOW, "iterations": 1})
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_optimise_plan__loses_no_call_when_its_process_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    spec = replace(SPEC, model="tests.evaluation.mortal:Witness")
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    monkeypatch.setenv("WITNESS", str(tmp_path / "whole.txt"))
+    done = optimise_plan(spec, whole, **HOW)
+    monkeypatch.setenv("WITNESS", str(tmp_path / "killed.txt"))
+    code = f"from textcraft_gym.evaluation.optimise_plan import *; optimise_plan({spec!r}, {str(killed)!r}, **{HOW!r})"
+    for call in (4, 15, 16, 25):  # in a turn, in a reflection, at the update, in the second batch
+        run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "KILLED_AT": str(call)}, check=False)
+        assert run.returncode == -signal.SIGKILL
+    again = optimise_plan(spec, killed, **HOW)
+    assert (tmp_path / "killed.txt").read_text() == (tmp_path / "whole.txt").read_text()
+    assert files(killed) == files(whole)
+    assert [(one.calls, one.tokens) for one in again] == [(one.calls, one.tokens) for one in done]
+
+
+def test_optimise_plan__does_more_iterations_elsewhere_and_writes_lost_plans_again(tmp_path: Path):
+    out, moved = tmp_path / "out", tmp_path / "moved"
+    optimise_plan(SPEC, out, **HOW)
     before = len(Writer.prompts_read)
-    plan = (tmp_path / "plan-1.txt").read_text()
-    (tmp_path / "plan-1.txt").unlink()
-    optimise_plan(SPEC, tmp_path, **{**HOW, "iterations": 1})
-    assert ((tmp_path / "plan-1.txt").read_text(), len(Writer.prompts_read)) == (plan, before)
+    plan = (out / "plan-2.txt").read_text()
+    (out / "plan-2.txt").unlink()
+    optimise_plan(SPEC, out, **HOW)
+    assert ((out / "plan-2.txt").read_text(), len(Writer.prompts_read)) == (plan, before)
+    out.rename(moved)
     seen = []
-    optimise_plan(SPEC, tmp_path, **HOW, on_iteration=lambda one: seen.append(one.number))
-    assert seen == [1, 2]
-    (tmp_path / "plan-1.txt").write_text("another\n")
+    optimise_plan(SPEC, moved, **{**HOW, "iterations": 3}, on_iteration=lambda one: seen.append(one.number))
+    assert seen == [1, 2, 3]
+    (moved / "plan-1.txt").write_text("another\n")
     with pytest.raises(RunError, match=r"plan-1.txt is not the plan of"):
-        optimise_plan(SPEC, tmp_path, **HOW)
+        optimise_plan(SPEC, moved, **HOW)
     with pytest.raises(RunError, match="batch: 2, now 3"):
-        optimise_plan(SPEC, tmp_path, batch=3)
+        optimise_plan(SPEC, moved, batch=3)
+
+
+def test_optimise_plan__reflects_where_the_steps_of_a_run_are_spent(tmp_path: Path):
+    done = optimise_plan(replace(SPEC, max_steps=1), tmp_path, batch=2, iterations=1)
+    assert done[0].calls == {"thought": 2, "action": 2, "formalizer": 2, "summary": 2, "flaws": 2, "update": 1}
+
+
+class Planner(Writer):
+    prompts_read: ClassVar[list[str]] = []
+
+
+def test_optimise_plan__has_the_planner_write_the_plan(tmp_path: Path):
+    optimise_plan(replace(SPEC, planner=f"{__name__}:Planner"), tmp_path, **HOW)
+    assert [prompt.endswith("New plan:") for prompt in Planner.prompts_read] == [True, True]
+    assert not any(prompt.endswith("New plan:") for prompt in Writer.prompts_read)
 
 
 def test_optimise_plan__stops_at_an_episode_that_breaks_and_plays_it_again(tmp_path: Path):
@@ -131,6 +169,8 @@ def test_optimise_plan__plays_a_world_without_tasks_by_its_seeds(tmp_path: Path)
 def test_optimise_plan__refuses_what_makes_no_sense(how: dict, message: str, tmp_path: Path):
     with pytest.raises(ValueError, match=message):
         optimise_plan(replace(SPEC, limit=2), tmp_path / "out", **how)
+    with pytest.raises(UnknownName, match="beehvie"):
+        optimise_plan(replace(SPEC, tasks=("minecraft:beehvie",)), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

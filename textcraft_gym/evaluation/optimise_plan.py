@@ -24,15 +24,16 @@ from typing import Any, NamedTuple, cast
 
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent, read_plan
 from textcraft_gym.agents.autoplan.update import calls_by_role, experience, new_plan, update_prompt
-from textcraft_gym.agents.contract.agent import Completion, ModelError
+from textcraft_gym.agents.contract.agent import ModelError
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError, UnknownName, at_least
 from textcraft_gym.evaluation.backends import LoopBackend, ProcessBackend
-from textcraft_gym.evaluation.episode import TOKENS
+from textcraft_gym.evaluation.episode import token_counts
 from textcraft_gym.evaluation.report import Rows, markdown_table
 from textcraft_gym.evaluation.run_folder import Record, RunFolder
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.evaluation.runner import chosen, evaluate
+from textcraft_gym.evaluation.step_limit import step_budget
 from textcraft_gym.registration import default_split
 from textcraft_gym.task import UNGROUPED, tasks_of
 
@@ -84,7 +85,8 @@ def optimise_plan(
         spec: The run of the training episodes; its agent is always ``autoplan``, whose arguments it may give. By
             default ``split`` is ``train``, thoughts and actions are drawn at a temperature of 1, and all three
             reflections are asked. ``limit`` is the number of training tasks. A model that is given as an object is not
-            recorded, as in ``evaluate``.
+            recorded, as in ``evaluate``. The model of the role ``update`` writes the plans, else the planner's, else
+            the executor's.
         out: The folder, new or of an earlier start of the same optimisation.
         task_type: The group of tasks, or a part of the name of only one; None for all tasks.
         batch: Number of episodes before each update.
@@ -111,7 +113,8 @@ def optimise_plan(
         folder.begin(identity)
         for number, played in enumerate(islice(batches, iterations), 1):
             if done:
-                played = replace(played, agent_args={**spec.agent_args, "plan": str(done[-1].plan)})
+                # The text of it, so that the folder can be moved.
+                played = replace(played, agent_args={**played.agent_args, "plan": f"{read_plan(done[-1].plan)}\n"})
             records = run(played, out / f"batch-{number}")
             done.append(_update(played, out, number, records))
             on_iteration(done[-1])
@@ -135,15 +138,17 @@ def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
 
 def _batches(spec: RunSpec, task_type: str | None, size: int) -> tuple[str | None, Iterator[RunSpec]]:
     """Return the name of the type in full, and the runs of the batches without end."""
-    with closing(spec.make_env(spec.make_agent())) as env:
+    agent = cast("AutoPlanAgent", spec.make_agent())
+    with closing(spec.make_env(agent)) as env:
         tasks = tasks_of(env)
+        turns = min(agent.settings.turns, step_budget(env, agent, spec.max_steps))
+    # A run whose steps are spent asks nothing more, and an agent that reflects may have to give up first.
+    spec = replace(spec, agent_args={**spec.agent_args, "turns": turns}, max_steps=turns + 2)
     if tasks is None:
         if task_type is not None:
             raise ValueError(f"{spec.env} has no list of tasks, and so no types of them: leave the type out")
         return None, (replace(spec, seed=spec.seed + size * number, limit=size) for number in count())
-    groups = {
-        task.id: str(getattr(task, "group", UNGROUPED)) for task in tasks if spec.tasks is None or task.id in spec.tasks
-    }
+    groups = {task.id: str(getattr(task, "group", UNGROUPED)) for task in chosen(tasks, spec.tasks)}
     name = None if task_type is None else full_name(task_type, list(dict.fromkeys(groups.values())))
     ids = [task for task, group in groups.items() if name in (None, group)][: spec.limit]
     if len(ids) < size:
@@ -214,13 +219,11 @@ def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
     experiences = [experience(record["trace"], won=record["won"]) for record in records]
     prompt = update_prompt(agent.wording, agent.plan, experiences)
     models = spec.make_models()
-    model = models.get("update", models.get("executor"))
+    model = next((models[role] for role in ("update", "planner", "executor") if role in models), None)
     if model is None:
         raise ModelError("an update needs a model, and this run has none")
     answer = model.complete(prompt, stop=(), max_tokens=agent.settings.planner_tokens, temperature=0.0, sample=0)
-    if not isinstance(answer, Completion) or not isinstance(answer.text, str):
-        raise ModelError(f"expected a model to answer with a Completion of text, got {answer!r}"[:200])
-    tokens = {kind: int(answer.usage[kind]) for kind in TOKENS if kind in answer.usage}
+    tokens = token_counts(answer)
     return {"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost}
 
 

@@ -129,7 +129,7 @@ def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     if tasks is not None:
         return {
             task.id: Planned(Job(task.id, spec.seed), describe_task(task), task_hash(spec.env, task))
-            for task in _chosen(tasks, spec.tasks)[: spec.limit]
+            for task in chosen(tasks, spec.tasks)[: spec.limit]
         }
     if spec.tasks is not None:
         raise ValueError(f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds")
@@ -137,7 +137,7 @@ def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     return {_seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed)) for seed in seeds}
 
 
-def _chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
+def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
     """Return the tasks with these ids, in the order of the split; all if none are named."""
     if ids is None:
         return tasks

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
-from textcraft_gym.agents.autoplan.autoplan import MAX_ACTION, MAX_PLAN, AutoPlanAgent, first_line, read_plan
+from textcraft_gym.agents.autoplan.autoplan import MAX_ACTION, MAX_ERROR, MAX_PLAN, AutoPlanAgent, first_line, read_plan
 from textcraft_gym.agents.autoplan.update import Experience, calls_by_role, experience, new_plan, update_prompt
 from textcraft_gym.agents.autoplan.wording import Wording
 from textcraft_gym.agents.contract.agent import prompt_messages
@@ -132,6 +132,9 @@ def test_read_plan__says_what_is_wrong(tmp_path: Path):
     for plan in (file, "x\n" * 50_000):
         with pytest.raises(ValueError, match=f"a plan of at most {MAX_PLAN} characters"):
             read_plan(plan)
+    with pytest.raises(ValueError, match="cannot be read") as long:  # a text of one line is the name of a file
+        read_plan("x" * 100_000)
+    assert len(str(long.value)) <= MAX_ERROR
     file.write_bytes(b"\xff")
     with pytest.raises(ValueError, match="cannot be read"):
         read_plan(file)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import gymnasium as gym
 import pytest
 
@@ -9,9 +11,11 @@ from tests.agents.scripted import ScriptedModel
 from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, Shelf
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.react import MAX_LINE, ReActAgent
+from textcraft_gym.agents.autoplan.update import experience
 from textcraft_gym.agents.contract.agent import prompt_messages
 from textcraft_gym.agents.games import HOTPOTQA, TEXTCRAFT
 from textcraft_gym.agents.games.hotpotqa.controller import AnswerGiver
+from textcraft_gym.agents.games.hotpotqa.game_profile import tell_answer
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.evaluation.episode import Episode
@@ -48,6 +52,35 @@ NUMBERED = [
     " Finish is the village Sarn",
     " Finish[Sarn]",
 ]
+
+
+def test_autoplan__answers_and_is_told_the_solution_when_it_learns():
+    models = {
+        "thought": ScriptedModel(),
+        "action": ScriptedModel("the film", "So it is a village."),
+        "formalizer": ScriptedModel("search[Harrow Vale]", "finish[village]"),
+        "summary": ScriptedModel(),
+        "flaws": ScriptedModel(),
+    }
+    episode = play("autoplan", models, turns=2, reflect="full")
+    assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (False, True, 2, "terminated")
+    solution = "The right answer is Sarn, which follows from these pages: Harrow Vale, Tobin Aske."
+    assert f"you failed. {solution}\nSummarise" in models["summary"].asked[0]["prompt"]
+    assert "flawed part of the plan" in models["flaws"].asked[0]["prompt"]
+    assert experience(asdict(episode.trace), won=False).objective == f"Question: {MUSIC.question}"
+
+
+@pytest.mark.parametrize("reflect", ["none", "summary"])
+def test_autoplan__gives_up_after_its_turns(reflect: str):
+    models = {role: ScriptedModel() for role in ("thought", "action", "formalizer", "summary")}
+    episode = play("autoplan", models, turns=3, reflect=reflect)
+    played = [action for action, _ in episode.transcript[1:]]
+    assert played == ["task failed!"] * 3 + ["finish[]"]
+    assert (episode.error, episode.claimed_success) == (None, False)
+    told = [asked["prompt"] for asked in models["summary"].asked]
+    assert len(told) == (reflect == "summary")
+    assert all("The right answer is Sarn" in prompt for prompt in told)
+    assert tell_answer({}) == tell_answer({"gt_answer": "", "gold": []}) == ""
 
 
 def test_react__answers_in_numbered_turns():

@@ -48,7 +48,7 @@ def update(*experiences: Experience, plan: str = "") -> list[str]:
 def test_player__searches_in_alphabetical_order_or_as_its_plan_says():
     assert ask("thought") == "I look for the egg."
     assert ask("action") == "go to bed 1"
-    assert ask("action", plan="Look for an egg first in: shelf, countertop.") == "go to shelf 1"
+    assert ask("action", plan="Search these places first: shelf, countertop.") == "go to shelf 1"
 
 
 def test_player__tries_what_heats_until_a_plan_or_a_message_says_it():
@@ -66,29 +66,36 @@ def test_player__tries_what_heats_until_a_plan_or_a_message_says_it():
 
 def test_player__opens_only_if_it_knows_that_it_can():
     fridge = ("go to fridge 1", "You arrive at fridge 1. The fridge 1 is closed.")
-    assert ask("action", *fridge, plan=f"{OPEN}\nLook for an egg first in: fridge.") == "open fridge 1"
+    assert ask("action", *fridge, plan=f"{OPEN}\nSearch these places first: fridge.") == "open fridge 1"
     assert ask("action", *fridge) != "open fridge 1"
     told = ("take egg 1 from fridge 1", "Nothing happens.\nfridge 1 is closed: open it first.")
-    assert ask("action", *fridge, *told, plan="Look for an egg first in: fridge.") == "open fridge 1"
+    assert ask("action", *fridge, *told, plan="Search these places first: fridge.") == "open fridge 1"
 
 
 def test_reflections__tell_what_the_game_said():
     assert ask("summary", *HELD) == "I found a egg in the countertop."
-    assert ask("flaws", *HELD) == "I do not know of any."
+    assert ask("flaws", *TAKEN) == "I do not know of any."
+    assert ask("revision", *HELD) == "Add to the plan: Search these places first: countertop."
     for section in ("flaws", "revision"):
         assert HEATING in ask(section, *HELD, "heat egg 1 with bed 1", WRONG)
 
 
 def test_update__keeps_rules_and_adds_those_of_successes_and_reflections():
     found = "I found a egg in the fridge."
-    assert update(Experience(TASK, True, found)) == [SEARCH, "Look for a egg first in: fridge."]
+    assert update(Experience(TASK, True, found)) == [SEARCH, "Search these places first: fridge."]
     assert update(Experience(TASK, False, found)) == [SEARCH]
+    places = ("shelf", "fridge", "desk", "fridge", "fridge", "shelf")
+    twice = [
+        Experience(TASK, True, f"I found a egg in the {place}.", f"I found a mug in the {place}.") for place in places
+    ]
+    plan = "Search these places first: bed, desk."
+    assert update(*twice, plan=plan) == [SEARCH, "Search these places first: bed, desk, fridge, shelf."]
     assert update(Experience(TASK, False, found, f"I learned: {HEATING}"), plan=OPEN) == [SEARCH, OPEN, HEATING]
     assert update(Experience(TASK, False, found, revision=f"Add: {OPEN}"), plan=HEATING) == [SEARCH, OPEN, HEATING]
 
 
 def test_rules__are_read_back_from_their_own_lines():
-    rules = Rules({"heat": "microwave", "clean": "sink"}, True, {"egg": ["fridge", "shelf"], "mug": ["desk"]})
+    rules = Rules({"heat": "microwave", "clean": "sink"}, True, ["fridge", "shelf"])
     again = Rules()
     again.read("\n".join(rules.lines()))
     assert again == rules

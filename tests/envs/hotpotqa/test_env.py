@@ -58,6 +58,7 @@ def test_info__tells_pages_while_playing_and_the_score_at_the_end():
     assert info["f1"] == pytest.approx(2 / 3)
     told = {name: info[name] for name in ("won", "em", "answer", "gt_answer", "question_idx")}
     assert told == {"won": False, "em": False, "answer": "the village Sarn!", "gt_answer": "Sarn", "question_idx": 0}
+    assert info["gold"] == list(dict(MUSIC.gold))
 
 
 def test_limit__is_that_of_react_and_can_be_that_of_others():
