@@ -103,7 +103,8 @@ number of things in mind at once (the *span*), claims success where it should ad
 misjudges what it sees, each with a fixed probability. They say nothing about how well a language model plays.
 
 The standard model is `{simulated()}`: the default span, and faults at
-round numbers, the same in every world. Every experiment is played with {len(SEEDS)} seeds, of which none was left out.
+round numbers, the same in every world. Every experiment is played with {len(SEEDS)} seeds
+(AdaPlanner's with 3), of which none was left out.
 [results.csv](results.csv) and [adaplanner.csv](adaplanner.csv) have all of them by task group. `make results`
 reproduces these pages byte for byte on every machine.
 """
