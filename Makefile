@@ -113,9 +113,10 @@ bench: $(VENV)/.demo
 bench-shop: $(VENV)/.demo
 	$(BIN)/python benchmarks/shopping.py --products 100000
 
-# The tables of benchmarks/results, with the simulated model. The runs are kept in runs/results, and an interrupted one resumes.
+# The tables of benchmarks/results, with the simulated model. The runs are kept in runs, and an interrupted one resumes.
 results: $(VENV)/.demo
 	$(BIN)/python benchmarks/results.py
+	$(BIN)/python benchmarks/adaplanner.py
 
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo

@@ -75,6 +75,26 @@ def test_results__are_played_again(pattern: str, seed: int, tmp_path: Path, monk
         assert f"{summary.rate:.6g}" == rows[group]["rates"].split()[seed], group
 
 
+def test_adaplanner__follows_from_its_numbers(monkeypatch: pytest.MonkeyPatch):
+    adaplanner = benchmark("adaplanner", monkeypatch)
+    numbers = [RESULTS / name for name in (adaplanner.NUMBERS, adaplanner.COSTS, "results.csv")]
+    page = adaplanner.page(*(file.read_text(encoding="utf-8") for file in numbers))
+    assert (RESULTS / "adaplanner.md").read_text(encoding="utf-8") == page
+    rows = published("adaplanner")
+    assert {row["experiment"] for row in rows} == {experiment.name for experiment in adaplanner.PLAYED}
+    assert {(len(row["rates"].split()), row["errors"]) for row in rows} == {(len(adaplanner.SEEDS), "0")}
+
+
+def test_adaplanner__is_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    adaplanner = benchmark("adaplanner", monkeypatch)
+    experiment = adaplanner.WORLDS["tech tree"]
+    found = summarise_by_group(evaluate(experiment.spec(1), tmp_path))
+    rows = {
+        row["group"]: row["rates"].split()[1] for row in published("adaplanner") if row["experiment"] == experiment.name
+    }
+    assert {group: f"{summary.rate:.6g}" for group, summary in found.items()} == rows
+
+
 def test_milestones__are_reached_again(monkeypatch: pytest.MonkeyPatch):
     milestones, deps_paper = (benchmark(name, monkeypatch) for name in ("milestones", "deps_paper"))
     model = deps_paper.DIAMOND_MODELS["span 12"]

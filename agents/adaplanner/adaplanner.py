@@ -213,7 +213,8 @@ class AdaPlannerAgent:
         """Return the example of a kind of task, learned or bundled; empty for none."""
         file = self._skill(kind)
         if file and file.is_file():
-            example = file.read_text(encoding="utf-8", errors="replace")[:MAX_SKILL].strip("\n")
+            with file.open(encoding="utf-8", errors="replace") as skill:
+                example = skill.read(MAX_SKILL).strip("\n")
         else:
             example = self.examples.get(kind, "")
         return EXAMPLE.format(example=example) if example else ""

@@ -10,7 +10,6 @@ an action. Only ``agent`` has attributes, and only where the caller gives one.
 from __future__ import annotations
 
 import ast
-import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -33,10 +32,9 @@ from textcraft_gym.agents.program.values import (
 
 MAX_STEPS = 5_000
 """Maximum number of nodes that a program may evaluate."""
-MAX_SECONDS = 10.0
-"""Maximum time for evaluating them, without the time of the program's actions, which the episode bounds."""
-MAX_MADE = 10**6
-"""Maximum number of characters and items of lists that a program may make in all, and so its memory."""
+MAX_WORK = 500_000
+"""Maximum number of characters and items of lists that a program may make, read or compare in all: with the number of
+nodes it bounds time and memory, on a slow machine as on a fast one."""
 MAX_DEPTH = 50
 """Maximum depth of blocks and expressions, those of the functions that are being called included."""
 
@@ -99,8 +97,7 @@ class Interpreter:
         self.agent = agent
         self.section = section
         self.functions: dict[str, Function] = {}
-        self.steps = self.made = self.depth = 0
-        self.deadline = 0.0
+        self.steps = self.work = self.depth = 0
 
     def run(self, program: ast.Module) -> Generator[Request, Any, None]:
         """Run a program, then its functions without parameters that nothing calls.
@@ -108,7 +105,6 @@ class Interpreter:
         Raises:
             ProgramError: If it uses something that is not allowed, an assertion fails, or it exceeds a bound.
         """
-        self.deadline = time.monotonic() + MAX_SECONDS
         with suppress(_Return, _Break, _Continue):
             yield from self._block(program.body, {})
             calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
@@ -130,7 +126,6 @@ class Interpreter:
         Raises:
             ProgramError: As for ``run``, also if there is no such function or an argument is missing.
         """
-        self.deadline = time.monotonic() + MAX_SECONDS
         for statement in program.body:
             if isinstance(statement, ast.FunctionDef):
                 yield from self._statement(statement, {})
@@ -272,6 +267,7 @@ class Interpreter:
         left, holds = (yield from self._value(node.left, names)), True
         for operation, comparator in zip(node.ops, node.comparators, strict=True):
             right = yield from self._value(comparator, names)
+            self._charge(left, right)
             holds = compare(operation, left, right)
             if not holds:
                 break
@@ -308,7 +304,7 @@ class Interpreter:
         if isinstance(node.func, ast.Attribute):
             method, steered = node.func.attr, self._steered(node.func, names)
             arguments = yield from self._arguments(node, names)
-            return (yield from self._untimed(steered.call(method, arguments)))
+            return self._make((yield from steered.call(method, arguments)))
         if not isinstance(node.func, ast.Name):
             raise ProgramError("only a name can be called")
         name = node.func.id
@@ -316,19 +312,15 @@ class Interpreter:
         if name in self.functions:
             return (yield from self._call_own(self.functions[name], arguments, called))
         if name in FUNCTIONS:
+            if called and name != "print":
+                raise ProgramError(f"{name} takes no arguments with names")
+            self._charge(*arguments)
             return self._make(apply(FUNCTIONS[name], *arguments))
-        return (yield from self._untimed(self.action(name, arguments)))
+        return self._make((yield from self.action(name, arguments)))
 
     def _arguments(self, node: ast.Call, names: Names) -> Generator[Request, Any, list[Value]]:
         """Return the arguments in the order in which they are written, those with names last."""
         return (yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], names))
-
-    def _untimed(self, playing: Generator[Request, Any, Value]) -> Generator[Request, Any, Value]:
-        """Return the value of an action; the clock is stopped meanwhile, since it may wait for a model."""
-        left = self.deadline - time.monotonic()
-        value = yield from playing
-        self.deadline = time.monotonic() + left
-        return self._make(value)
 
     def _call_own(
         self, function: Function, arguments: list[Value], called: list[str]
@@ -378,10 +370,14 @@ class Interpreter:
 
     def _make(self, value: Value) -> Value:
         """Return a value that an operation made, if it is within the bounds."""
-        self.made += size(bounded(value))
-        if self.made > MAX_MADE:
-            raise ProgramError(f"the program makes more than {MAX_MADE} characters and items")
+        self._charge(bounded(value))
         return value
+
+    def _charge(self, *values: Value) -> None:
+        """Count the characters and items that an operation makes, or is about to go through."""
+        self.work += sum(map(size, values))
+        if self.work > MAX_WORK:
+            raise ProgramError(f"the program goes through more than {MAX_WORK} characters and items")
 
     def _descend(self) -> None:
         self.depth += 1
@@ -394,8 +390,6 @@ class Interpreter:
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise ProgramError(f"the program goes on for more than {MAX_STEPS} steps")
-        if time.monotonic() > self.deadline:
-            raise ProgramError(f"the program goes on for more than {MAX_SECONDS:g} seconds")
 
 
 def _source(node: ast.expr) -> str:

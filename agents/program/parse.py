@@ -7,7 +7,7 @@ import re
 
 MAX_LINES, MAX_CHARACTERS = 200, 10_000
 
-_FENCE = re.compile(r"^\s*```.*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
 _ELSE = re.compile(r"^([ \t]*)assert[ \t]+(\S(?:.*?\S)?)\s+else:?[ \t]+(\S.*)$", re.MULTILINE)
 
 

@@ -58,19 +58,22 @@ def bounded(value: Value) -> Value:
         # A list that holds another twice, which holds another twice, and so on, takes exponential time to compare.
         if any(type(item) is list for item in value):
             raise ProgramError("a list cannot contain a list")
-        return [bounded(item) for item in value]
-    if type(value) is str and len(value) > MAX_TEXT:
+        for item in value:
+            bounded(item)
+    elif type(value) is str and len(value) > MAX_TEXT:
         raise ProgramError("a text is too long")
-    if type(value) is int and abs(value) > MAX_NUMBER:
+    elif type(value) is int and abs(value) > MAX_NUMBER:
         raise ProgramError("a number is too large")
-    if value is not None and value is not AGENT and type(value) not in (bool, int, str):
+    elif value is not None and value is not AGENT and type(value) not in (bool, int, str):
         raise ProgramError(f"{type(value).__name__} is not allowed")
     return value
 
 
 def size(value: Value) -> int:
-    """Return the characters of a text or the items of a list; 0 for other values."""
-    return len(value) if type(value) in (str, list) else 0
+    """Return the number of characters of a text, or of items of a list and of the characters in them; else 0."""
+    if type(value) is list:
+        return len(value) + sum(len(item) for item in value if type(item) is str)
+    return len(value) if type(value) is str else 0
 
 
 def apply(function: Callable[..., Any], *arguments: Value) -> Value:
@@ -111,8 +114,8 @@ def formatted(value: Value, *, quoted: bool = False) -> str:
     Raises:
         ProgramError: If it would be too long.
     """
-    # Before the text is made: the items of a list may be one long text many times.
-    if type(value) is list and sum(map(size, value)) > MAX_TEXT:
+    # Before the text is made, since the items of a list may be one long text many times.
+    if size(value) > MAX_TEXT:
         raise ProgramError("a text is too long")
     text: str = bounded(repr(value) if quoted else str(value))
     return text
@@ -132,7 +135,7 @@ def _literal(node: ast.expr) -> Value:
     match node:
         case ast.Constant(value=value):
             return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)) if type(number) is int:
             return -number
         case ast.List(elts=nodes) | ast.Tuple(elts=nodes):
             if any(isinstance(item, (ast.List, ast.Tuple)) for item in nodes):  # before it recurses

@@ -1,35 +1,16 @@
 from __future__ import annotations
 
-import time
-import tracemalloc
+import builtins
 from contextlib import contextmanager, suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.agents.program.interpreter import MAX_MADE, MAX_STEPS, Interpreter
+from tests.agents.program.limited import Robot
+from textcraft_gym.agents.program.interpreter import MAX_STEPS, Interpreter
 from textcraft_gym.agents.program.parse import MAX_LINES, ProgramError, parse_program
-from textcraft_gym.agents.program.values import AGENT, MAX_TEXT
-
-
-class Robot:
-    """An agent that keeps what its methods were called with; ``place`` and ``places`` are its attributes."""
-
-    def __init__(self) -> None:
-        self.called: list[tuple[str, list[object]]] = []
-
-    def attribute(self, name):
-        if name not in ("place", "places"):
-            raise ProgramError(f"agent has no {name}")
-        return "desk 1" if name == "place" else ["desk 1", "bed 2"]
-
-    def call(self, name, arguments):
-        yield from ()
-        if name not in ("goto", "look"):
-            raise ProgramError(f"agent has no {name}")
-        self.called.append((name, arguments))
-        return None if name == "look" else f"On the {arguments[0]}, you see a pen 3."
+from textcraft_gym.agents.program.values import AGENT, FUNCTIONS
 
 
 def run(text: str) -> list[tuple[str, list[object]]]:
@@ -52,13 +33,7 @@ def run(text: str) -> list[tuple[str, list[object]]]:
 def steer(text: str, **names) -> tuple[list[tuple[str, list[object]]], dict[str, object]]:
     """Run the function f of a program, which may steer a robot, and return the calls of it and the variables."""
     robot, names = Robot(), {"agent": AGENT, **names}
-
-    def action(name, arguments):
-        yield from ()
-        robot.called.append((name, arguments))
-        return "['a', -2, True, None]"
-
-    assert list(Interpreter(action, robot).run_function(parse_program(text), "f", names)) == []
+    assert list(Interpreter(robot.action, robot).run_function(parse_program(text), "f", names)) == []
     return robot.called, names
 
 
@@ -150,6 +125,73 @@ def test_program__does_what_python_would(program: str, actions: list):
         "'a'.format(1)",
         "'{0.__class__}'.format(1)",
         "print.__self__",
+        "get('a').__class__",
+        "'{0.__class__}'.format_map(get)",
+        "''.join([1])",
+        "[1].append([1])",
+        "x = 'a'[:]",
+        "x = {1}",
+        "x = [*range(9)]",
+        "x = (y for y in [1]).gi_frame",
+        "x = [y for y in [1]].__iter__",
+        "f = lambda x=get: x",
+        "def f(x=().__class__): pass",
+        "def f(x=lambda: 1): pass",
+        "def f(): pass\nf.__code__",
+        "def f(): pass\nx = f",
+        "def f(): pass\nx = f'{f}'",
+        "@print\ndef f(): pass",
+        "try: x\nfinally: pass",
+        "try: x\nexcept Exception as error: error.__traceback__.tb_frame",
+        "raise ValueError",
+        "assert 0, ValueError('a').args",
+        "nonlocal x",
+        "x = get.x = 1",
+        "get.x: int = 1",
+        "get.x += 1",
+        "get['x'] = 1",
+        "for get.x in [1]: pass",
+        "for x[0] in [1]: pass",
+        "[x, y] = [1, 2]",
+        "with get as x: pass",
+        "for x in get: pass",
+        "for x in 'ab': pass",
+        "yield from get",
+        "x = await get",
+        "x = 1 @ 2",
+        "x = 1 is 1",
+        "x = ~1",
+        "x = +1",
+        "x = 1 ^ 1",
+        "x = 1 & 1",
+        "x = 10 ** 9",
+        "x = 1 << 9",
+        "x = 2 * 'a'",
+        "x = [1] * 2",
+        "x = 1\nx *= 'a'",
+        "x = 'a'\nx %= 1",
+        "x = 1\nx **= 2",
+        "x = f'{1:>{9}}'",
+        "x = f'{1:{get.x}}'",
+        "x = f'{get!r.x}'",
+        "x = max([1, 2], key=len)",
+        "x = max(1, default=print)",
+        "x = min(1, key=2)",
+        "x = len(obj=[1])",
+        "x = print",
+        "x = __builtins__",
+        "x = __debug__",
+        "x = [literal_eval][0]",
+        "literal_eval('().__class__')",
+        "literal_eval('f\\'{1}\\'')",
+        "literal_eval('b\\'a\\'')",
+        "literal_eval('-True')",
+        "literal_eval('1j')",
+        "literal_eval('{1}')",
+        "literal_eval('[*[1]]')",
+        "literal_eval('lambda: 1')",
+        "literal_eval('\\x00')",
+        "literal_eval('x' ':=1')",
         "x = (print)\nx()",
         "get()()",
         "(get)('a')()",
@@ -167,7 +209,6 @@ def test_program__does_what_python_would(program: str, actions: list):
         "literal_eval('')",
         "literal_eval(1)",
         "literal_eval('-' + '---------' + 'a')",
-        "x = '(' + '(((((((((('\nfor i in range(9):\n    x = x + x\nliteral_eval(x)",
         "eval('1')()",
         "assert 1 == 2, nothing",
         "assert 1 == 2, get.x",
@@ -186,8 +227,6 @@ def test_program__does_what_python_would(program: str, actions: list):
         "x = nothing",
         "x = 1 / 0",
         "x = 1 // 0",
-        "x = 10 ** 9",
-        "x = 1 << 9",
         "x = 'a' * 10",
         "x = '%s' % 1",
         "x = 'a' + 1",
@@ -205,23 +244,11 @@ def test_program__does_what_python_would(program: str, actions: list):
         "def f(a): pass\nf()",
         "def f(): f()\nf()",
         "while True: pass",
-        "while 1:\n    x = 1",
-        "for i in range(1000):\n    for j in range(1000):\n        pass",
-        "x = 'a'\nwhile 1:\n    x = x + x",
-        "x = 'a'\nwhile 1:\n    x = f'{x}{x}'",
-        "x = 'abcdefghij'\nfor i in range(9):\n    x = x + x\nfor i in range(999):\n    y = x + 'a'",
-        "x = ['abcdefghij']\nfor i in range(9):\n    x = x + x\ny = f'{x}{x}{x}{x}'",
-        "for i in range(1000):\n    x = range(1000)",
         "def f(n):\n" + "".join("    " * d + "if 1:\n" for d in range(1, 20)) + "    " * 20 + "f(n)\nf(1)",
-        "x = " + "-" * 200 + "1",
-        "x = " + "+".join(["1"] * 4000),
-        "x = " + "(" * 3000 + "1" + ")" * 3000,
         "get('a')\n" * (MAX_LINES + 1),
         "x = [[1]]",
-        "a = [1]\nfor i in range(40):\n    a = [a, a]\na == a",
         "assert 1 == 2 and " + "not " * 400 + "1",
         "assert" + " " * 9000,
-        "\n" * 100_000 + "get('a')",
         "get('" + "a" * 20_000 + "')",
         "this is no program",
         "\x00",
@@ -300,6 +327,40 @@ def test_program__runs_a_function_alone_with_the_variables_that_are_given():
         "with agent: pass",
         "other = 'agent'\n    other.look()",
         "assert agent.place == 'a', f'{agent.fly()}'",
+        "assert 1 == 2, agent.goto",
+        "x = agent.goto.__self__",
+        "x = agent.look().__class__",
+        "x = agent.places.__class__",
+        "x = agent.place.format(agent)",
+        "x = agent.__dict__",
+        "x = agent._Robot__x",
+        "x = agent.called.clear()",
+        "x = '{0.called}'.format(agent)",
+        "x = f'{agent.goto}'",
+        "x = f'{agent!a}'",
+        "x = f'{agent:{agent}}'",
+        "x = agent['place']",
+        "x = agent < agent",
+        "x = -agent",
+        "x = min(agent, agent)",
+        "x = range(agent)",
+        "x = [y for y in agent.places]",
+        "x = (y for y in agent.places).gi_frame.f_back",
+        "x = lambda me=agent: me.called",
+        "agent.place: str = 'a'",
+        "for agent.place in ['a']: pass",
+        "match agent:\n        case object(called=x): pass",
+        "with agent as x: pass",
+        "agent.goto('a')('b')",
+        "agent.goto(*agent.places)",
+        "agent.goto(agent.fly)",
+        "try:\n        agent.fly()\n    except Exception as error:\n        x = error.__traceback__",
+        "def g(x=agent.called): pass",
+        "@agent.goto\n    def g(): pass",
+        "del agent",
+        "global agent",
+        "agent.places += ['a']",
+        "agent.goto = agent.look",
     ],
 )
 def test_program__steers_the_agent_by_its_names_alone(line: str):
@@ -336,25 +397,6 @@ def test_section__is_the_context_of_the_body_of_an_if():
     assert entered == [2, 3, -3, -2, 7, -7]
 
 
-def test_program__has_so_much_time_besides_what_its_actions_take(monkeypatch: pytest.MonkeyPatch):
-    now = 0.0
-
-    def clock() -> float:
-        nonlocal now
-        now += 0.01
-        return now
-
-    def action(name, arguments):
-        nonlocal now
-        yield from ()
-        now += 1000
-
-    monkeypatch.setattr("textcraft_gym.agents.program.interpreter.time.monotonic", clock)
-    list(Interpreter(action).run(parse_program("get('a')\n" * 9)))
-    with pytest.raises(ProgramError, match="for more than 10 seconds"):
-        list(Interpreter(action).run(parse_program("get('a')\nwhile 1: pass")))
-
-
 LINES = ["get('a')", "if count('a'):", "    get('b', 2)", "while 1:", "    break", "def f(x):", "    return x", "f(1)"]
 
 
@@ -364,97 +406,10 @@ def test_program__is_read_from_anything(lines: list[str]):
         run("\n".join(lines))
 
 
-NAMES = st.sampled_from(["a", "b", "c", "agent", "start_from", "f", "nothing"])
-ATOMS = NAMES | st.sampled_from(
-    [
-        "0",
-        "7",
-        "999999",
-        "None",
-        "True",
-        "'x'",
-        "'abcdefghij' 'klmnopqrst'",
-        "[]",
-        "['p', 1]",
-        "agent.places",
-        "agent.fly",
-    ]
-)
-
-
-def _larger(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    forms = [
-        "({} + {})", "({} * {})", "({} % {})", "({} // {})", "({} in {})", "({} < {})", "({} == {})", "({} and {})",
-        "(not {})", "(-{})", "[{}, {}]", "f'{{{}}}{{{}!r}}'", "({} if {} else 1)", "{}.places", "{}.__class__", "{}[0]",
-        "agent.goto({})", "f({}, start_from={})", "ask({})", "len({})", "range({}, {})", "min({}, {})",
-        "literal_eval({})", "literal_eval(f'{{{}}}')", "print({})", "{}()",
-    ]  # fmt: skip
-    quoted = parts.map(lambda part: part.replace("'", '"'))  # inside f-strings of Python before 3.12
-
-    def fill(form: str) -> st.SearchStrategy[str]:
-        source = quoted if form.startswith("f'") or "(f'" in form else parts
-        return st.lists(source, min_size=form.count("{}"), max_size=form.count("{}")).map(
-            lambda found: _put(form, found)
-        )
-
-    return st.sampled_from(forms).flatmap(fill)
-
-
-def _put(form: str, parts: list[str]) -> str:
-    return form.format(*parts) if "{}" in form or "{{" in form else form
-
-
-EXPRESSIONS = st.recursive(ATOMS, _larger, max_leaves=8)
-
-
-def _blocks(bodies: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
-    heads = st.one_of(
-        EXPRESSIONS.map("if {}:".format),
-        EXPRESSIONS.map("while {}:".format),
-        st.builds("for {} in {}:".format, NAMES, EXPRESSIONS),
-        st.sampled_from(["def f(a, start_from=1):", "while 1:", "for c in range(999):", "for b in agent.places:"]),
-    )
-    return st.builds(lambda head, body, after: [head, *(f"    {line}" for line in body), *after], heads, bodies, bodies)
-
-
-STATEMENTS = st.one_of(
-    EXPRESSIONS,
-    st.builds("{} = {}".format, NAMES, EXPRESSIONS),
-    st.builds("{} += {}".format, NAMES, EXPRESSIONS),
-    st.builds("assert {}, {}".format, EXPRESSIONS, EXPRESSIONS),
-    EXPRESSIONS.map("return {}".format),
-    st.sampled_from(["break", "continue", "pass", "a = a + a", "b = f'{a}{a}'", "c = c + [a, b]", "a = f(agent)"]),
-).map(lambda line: [line])
-PROGRAMS = st.recursive(STATEMENTS, _blocks, max_leaves=10).map(
-    lambda lines: "\n".join(f"    {line}" for line in lines)
-)
-PLAIN = (bool, int, str, type(None), type(AGENT))
-
-
-@settings(max_examples=200, deadline=None)
-@given(PROGRAMS)
-def test_program__of_any_kind_ends_within_its_bounds(body: str):
-    """It raises nothing else, plays with plain values alone, and takes little time and memory."""
-    text = f"def f(agent, start_from=1):\n    a = 'abcdefgh'\n    b = ['q']\n    c = []\n{body}\n"
-    robot = Robot()
-
-    def action(name, arguments):
-        yield from ()
-        robot.called.append((name, arguments))
-        return "['a', 'b']"
-
-    interpreter = Interpreter(action, robot)
-    names: dict[str, object] = {"agent": AGENT}
-    tracemalloc.start()
-    begun = time.process_time()
-    try:
-        with suppress(ProgramError):
-            list(interpreter.run_function(parse_program(text), "f", names))
-        assert time.process_time() - begun < 20
-        assert tracemalloc.get_traced_memory()[1] < 32 * 2**20
-    finally:
-        tracemalloc.stop()
-    assert interpreter.steps <= MAX_STEPS + 1
-    assert interpreter.made <= MAX_MADE + MAX_TEXT
-    for value in [*names.values(), *(argument for _, arguments in robot.called for argument in arguments)]:
-        assert type(value) in PLAIN or (type(value) is list and all(type(item) in PLAIN for item in value))
+@pytest.mark.parametrize("name", sorted({*dir(builtins), "self", "__builtins__", "__loader__"} - {*FUNCTIONS}))
+def test_program__has_no_other_name_of_python(name: str):
+    """What it calls is an action and what it reads is not there, whatever Python has of that name."""
+    if name not in ("None", "True", "False", "__debug__"):
+        assert run(f"{name}('a')") == [(name, ["a"])]
+        with pytest.raises(ProgramError, match=f"there is no {name}$"):
+            run(f"x = {name}")
