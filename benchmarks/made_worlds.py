@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 import gymnasium as gym
-from experiments import FAULTS, SEEDS, Experiment, Found, play_all, read_csv, simulated, write_csv
+from experiments import FAULTS, SEEDS, Experiment, Found, play, play_all, read_csv, simulated, write_csv
 from figure import Panel, Point, figure
 
 from textcraft_gym.envs.textcraft.generator import recipe_pool
@@ -26,11 +26,11 @@ PAGE, PLAYED, DIFFICULTY, FIGURE = "made_worlds.md", "made_worlds.csv", "made_di
 
 BOOKS = {
     "Minecraft 1.16.5": (None,),
-    "invented names": tuple(f"made:depth=12,items=400,seed={seed}" for seed in range(5)),
-    "borrowed names": tuple(f"made:depth=12,items=400,seed={seed},names=borrowed" for seed in range(5)),
+    "invented names": tuple(f"made:depth=12,items=400,seed={seed}" for seed in range(5000, 5005)),
+    "borrowed names": tuple(f"made:depth=12,items=400,seed={seed},names=borrowed" for seed in range(5000, 5005)),
 }
-"""The recipes of the table of difficulty."""
-RECIPES = "made:depth=12,items=2000,seed=1"
+"""The recipes of the table of difficulty. Books with a smaller seed are for training language models."""
+RECIPES = "made:depth=12,items=600,seed=5001"
 WORLD = Experiment("TextCraft-v0", "test", "react", env_args=(("recipes", RECIPES),))
 DEPTHS = range(2, 13)
 D_MAX = (1, 2, 3, 4, 6, 8, 12)
@@ -42,6 +42,8 @@ AGENTS = {
 PLOTTED = ("ReAct", "Plan-and-Execute", "ADaPT, d_max 2", "ADaPT, d_max 4", "ADaPT, d_max 12")
 MODELS = (simulated(), simulated(**dict.fromkeys(FAULTS, 0)))
 """The models that are played always; the rows of other models stay in the CSV file."""
+OTHERS_CALLS = 150
+"""Completions per episode of other models, which take thousands of times as long as a simulated one."""
 
 TEXT = """# Made recipe worlds
 
@@ -60,11 +62,12 @@ those of the goal's tree: the others are distractors. Means over the goals, and 
 ## Success by depth
 
 The split `test` of `{recipes}`:
-{tasks}. In per cent, the mean of {seeds} runs ± their standard
+{tasks}. In per cent, the mean of the runs ± their standard
 deviation; in brackets stands the 95% Wilson interval over the tasks of one run. Below it is `k_max`, the deepest level
 of decomposition at which something was executed, over all episodes. All agents have their default bounds
 ([budgets.md](../../docs/budgets.md)). [{played_csv}]({played_csv}) has all numbers. Models whose name begins with
-`simulated` are the **simulated model**, not a language model ([simulated.md](simulated.md)).
+`simulated` are the **simulated model**, not a language model ([simulated.md](simulated.md)); they have {seeds} runs.
+Other models have one, greedy, with at most {calls} completions an episode.
 
 ![Success over depth]({figure})
 
@@ -119,14 +122,16 @@ def write_difficulty(rows: Iterable[Difficulty]) -> str:
 
 
 def experiments(model: str) -> dict[str, Experiment]:
-    """Return what a model plays, by the name of the agent."""
-    return {name: replace(experiment, model=model) for name, experiment in AGENTS.items()}
+    """Return what a model plays, by the name of the agent; others than the simulated ones play the plotted agents."""
+    if model in MODELS:
+        return {name: replace(experiment, model=model) for name, experiment in AGENTS.items()}
+    return {name: replace(AGENTS[name], model=model, max_calls=OTHERS_CALLS, workers=4) for name in PLOTTED}
 
 
 def models(found: Found) -> list[str]:
     """Return the models that have played."""
     react = replace(WORLD, model="").name
-    return [name.removeprefix(react) for name in found if name.startswith(react)]
+    return [name.removeprefix(react).split()[0] for name in found if name.startswith(react)]
 
 
 def pages(played: str, measured: str) -> dict[str, str]:
@@ -142,6 +147,7 @@ def pages(played: str, measured: str) -> dict[str, str]:
         recipes=RECIPES,
         tasks=f"{tasks['depth 2']:.0f} goals of depth 2, {tasks['depth 3']:.0f} of each depth from 3 to {DEPTHS[-1]}",
         seeds=len(SEEDS),
+        calls=OTHERS_CALLS,
         played_csv=PLAYED,
         figure=FIGURE,
         success="\n".join(success(model, found) for model in models(found)),
@@ -174,7 +180,8 @@ def success(model: str, found: Found) -> str:
     def rates(depth: int) -> list[str]:
         of_depth = [by_group[f"depth {depth}"] for by_group in played.values()]
         return [
-            f"{100 * of.rate:.0f} ± {100 * of.between_runs:.0f} [{100 * of.low:.0f}, {100 * of.high:.0f}]"
+            f"{100 * of.rate:.0f}{f' ± {100 * of.between_runs:.0f}' if len(of.rates) > 1 else ''} "
+            f"[{100 * of.low:.0f}, {100 * of.high:.0f}]"
             for of in of_depth
         ]
 
@@ -204,8 +211,9 @@ def write(results: Path, runs: Path, others: Sequence[str] = ()) -> None:
     """Play, and write the CSV files; what other models have played before stays in them."""
     played = results / PLAYED
     before = read_csv(played.read_text(encoding="utf-8")) if played.is_file() else {}
-    wanted = [experiment for model in (*MODELS, *others) for experiment in experiments(model).values()]
-    found = play_all(wanted, runs)
+    found = play_all((experiment for model in MODELS for experiment in experiments(model).values()), runs)
+    for experiment in (experiment for model in others for experiment in experiments(model).values()):
+        found = {**found, experiment.name: play(experiment, runs, seeds=[0])}
     played.write_text(write_csv({**before, **found}), encoding="utf-8", newline="\n")
     (results / DIFFICULTY).write_text(write_difficulty(difficulty()), encoding="utf-8", newline="\n")
 

@@ -16,6 +16,7 @@ from textcraft_gym.evaluation.runner import evaluate
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 RESULTS = BENCHMARKS / "results"
+TEACHERS = BENCHMARKS.parent / "examples" / "language_model"
 
 
 def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -32,6 +33,15 @@ def test_pages__follow_from_their_numbers(monkeypatch: pytest.MonkeyPatch):
     numbers, reached = ((RESULTS / f"{name}.csv").read_text(encoding="utf-8") for name in ("results", "milestones"))
     for name, text in results.pages(numbers, reached).items():
         assert (RESULTS / name).read_text(encoding="utf-8") == text, f"make results writes another {name}"
+
+
+def test_made_worlds__have_no_book_that_language_models_are_trained_on(monkeypatch: pytest.MonkeyPatch):
+    made = benchmark("made_worlds", monkeypatch)
+    books = [made.RECIPES, *(book for books in made.BOOKS.values() for book in books if book)]
+    training_seeds = re.search(
+        r"^TRAINING_SEEDS = (\d+)", (TEACHERS / "textcraft.py").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert min(int(re.search(r"seed=(\d+)", book)[1]) for book in books) >= int(training_seeds[1])
 
 
 def test_results__are_of_every_experiment_with_all_seeds_and_without_errors(monkeypatch: pytest.MonkeyPatch):

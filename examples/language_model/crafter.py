@@ -7,7 +7,8 @@ craft it writes one thought, in a form that a small model can copy from the list
 
 the amount needed; the command, from its item on, since a small model finds what follows a name more easily than what
 stands before it, and behind each part whether a command makes it; how often it is applied, and what that takes in all;
-then what of it is held already. Where an action fails, it looks at what it holds and writes the thought again.
+then what of it is held already. Where an action fails, it looks at what it holds if that is why, and writes the thought
+again, with the number of failures before it. After the third in a row it gives up.
 """
 
 from __future__ import annotations
@@ -23,11 +24,18 @@ from textcraft_gym.envs.textcraft import rules, text
 from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
-MISTAKES = ("too early", "too few", "too many", "kind", "misread", "mistype", "get", "get too few", "get another")
-"""The kinds of mistakes: crafts too early, too few or one too many; a craft that names a kind in place of an item, or
-follows a command that was misread or is mistyped; a ``get`` of a crafted item, of too few, or of another name."""
+MISTAKES = (
+    *("too early", "too few", "miscount", "too many", "kind", "misread", "mistype"),
+    *("get", "get too few", "get another"),
+)
+"""The kinds of mistakes: crafts too early, too few, too few of many or one too many; a craft that names a kind in place
+of an item, or follows a command that was misread or is mistyped; a ``get`` of a crafted item, of too few, or of another
+name."""
 COUNTED = 3
-"""After so many applications of a command the teacher says how many they were."""
+"""After so many applications of a command the teacher says how many they were; of more, it looks at what they made."""
+FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
+"""What a thought after a failure begins with: the number of failures since something was crafted."""
+MAX_FAILURES = len(FAILURES) - 1
 
 
 class Crafter(Teacher):
@@ -58,11 +66,34 @@ class Crafter(Teacher):
         super().__init__(rules.world_of(book), dict(held), prompt, mistakes=mistakes, rng=rng)
         self.book, self.shown = book, shown
         self.went_on_too_early = False
+        self.failures = 0
+        self.just_failed = False
 
     def turn(self, line: str, answer: str | None, *, learnt: bool = True) -> None:
         """Write a line and its answer; a line that goes on too early is not learnt."""
         super().turn(line, answer, learnt=learnt and not self.went_on_too_early)
         self.went_on_too_early = False
+
+    def play(self, action: str, *, learnt: bool = True) -> str:
+        """Play an action and return its answer, which may be a failure."""
+        answer = super().play(action, learnt=learnt)
+        if answer.startswith("Could not"):
+            self.failures += 1
+            self.just_failed = True
+        elif answer.startswith("Crafted"):
+            self.failures = 0
+        return answer
+
+    def think(self, thought: str, *, learnt: bool = True) -> None:
+        """Write a thought, and before it how often something failed, if that is new; too often, and it is no use."""
+        self.failed = self.failed or self.failures >= MAX_FAILURES
+        super().think(self.after_failure() + thought, learnt=learnt)
+
+    def after_failure(self) -> str:
+        """Return what a line begins with."""
+        said = FAILURES[min(self.failures, MAX_FAILURES)] if self.just_failed else ""
+        self.just_failed = False
+        return said
 
     # -- What is known --------------------------------------------------------------------------------------------
 
@@ -125,6 +156,7 @@ class Crafter(Teacher):
         name = self.book.names[item]
         if (other := self.garbled(name)) != name and self.errs("get another"):
             self.play(f"get {missing} {other}", learnt=False)
+            self.think(f"{missing} {name}: no command makes it, so I get it.")
         if missing > 1 and self.errs("get too few"):
             missing = self.rng.randrange(1, missing)
             self.play(text.get(self.book, item, missing), learnt=False)
@@ -140,7 +172,7 @@ class Crafter(Teacher):
             count: How many are needed beside those that are held.
             name: The item or kind that is needed.
             have: How many are held.
-            part: Whether the item is a part of another, for which too few may be made by mistake.
+            part: Whether the item is a part of another, so that too few of it are noticed.
         """
         wanted, times = count + have, -(-count // recipe.makes)
         if self.errs("misread"):
@@ -152,7 +184,8 @@ class Crafter(Teacher):
             self.gather(recipe, times)
             self.fail(text.command(self.book, recipe), recipe, count, name, have)
         self.gather(recipe, times)
-        too_few = self.rng.randrange(1, min(times, 4)) if part and times > 1 and self.errs("too few") else 0
+        miscounted = self.errs("miscount") if times > COUNTED else part and times > 1 and self.errs("too few")
+        too_few = self.rng.randrange(1, min(times, 4)) if miscounted else 0
         for made in range(times - too_few):
             left = (count - made * recipe.makes, name, have + made * recipe.makes)
             if self.lacks(recipe):
@@ -161,18 +194,24 @@ class Crafter(Teacher):
             if self.errs("mistype"):
                 self.fail(text.craft(self.book, recipe, self.mistyped(self.offer(recipe))), recipe, *left)
             self.play(self.action(recipe))
-            self.say_count(made + 1, times)
+            if (made + 1) % COUNTED == 0 and made + 1 < times:
+                self.think(f"{made + 1} of {times}.")
         self.went_on_too_early = too_few > 0
-        if part and not too_few and self.lacks(recipe) and self.errs("too many"):
+        if times > COUNTED:
+            self.play("inventory")
+            self.say_held(recipe, wanted, name)
+            for _ in range(too_few):
+                self.play(self.action(recipe))
+        elif part and not too_few and self.lacks(recipe) and self.errs("too many"):
             self.play(self.action(recipe), learnt=False)
             self.play("inventory")
-            held = f"{self.held.get(recipe.output, 0)} {self.book.names[recipe.output]}"
-            self.think(f"{wanted} {name}: I hold {held}.")
+            self.say_held(recipe, wanted, name)
 
-    def say_count(self, made: int, times: int) -> None:
-        """Say how often a command was applied: in threes, and at the end, if that is often."""
-        if times > COUNTED and (made % COUNTED == 0 or made == times):
-            self.think(f"{made} of {times}.")
+    def say_held(self, recipe: Recipe, wanted: int, name: str) -> None:
+        """Say how many of what a command makes are held, and how many more are needed."""
+        held = self.held.get(recipe.output, 0)
+        more = f", so {wanted - held} more" if held < wanted else ""
+        self.think(f"{wanted} {name}: I hold {held} {self.book.names[recipe.output]}{more}.")
 
     def gather(self, recipe: Recipe, times: int) -> None:
         """Have what a number of applications takes, in the order of the command; again what a later part used up."""
@@ -190,16 +229,15 @@ class Crafter(Teacher):
     # -- What goes wrong --------------------------------------------------------------------------------------------
 
     def fail(self, action: str, recipe: Recipe, count: int, name: str, have: int) -> None:
-        """Play an action in vain, once or twice; then look at what is missing, or read the command again."""
-        for _ in range(self.rng.choice((1, 1, 2))):
-            self.play(action, learnt=False)
-        self.failed = self.failed or self.answer.startswith("Crafted")
+        """Play an action in vain; then look at what is held if that is why, and think again."""
+        self.craft_in_vain(action)
+        self.think(self.intention(recipe, count, name, have))
+
+    def craft_in_vain(self, action: str) -> None:
+        """Play an action that fails, and look at what is held if that is why; one that does not fail is no lesson."""
+        self.failed = self.failed or self.play(action, learnt=False).startswith("Crafted")
         if self.answer.startswith("Could not find enough"):
             self.play("inventory")
-            if self.lacks(recipe):
-                self.think(self.shortage(recipe, -(-count // recipe.makes)))
-                return
-        self.think(self.intention(recipe, count, name, have))
 
     def misread(self, recipe: Recipe, count: int, name: str, have: int) -> None:
         """Take a command for another one, gather what that takes, and craft in vain."""
@@ -209,7 +247,7 @@ class Crafter(Teacher):
         self.think(self.intention(wrong, count, name, have), learnt=False)
         self.gather(wrong, -(-count // wrong.makes))
         if not self.lacks(wrong):
-            self.play(self.action(wrong), learnt=False)
+            self.craft_in_vain(self.action(wrong))
 
     def mistaken(self, recipe: Recipe) -> Recipe:
         """Return a command with a part less, another one in its place, or another amount of it."""
@@ -224,20 +262,14 @@ class Crafter(Teacher):
             slots[at] = slots[at]._replace(amount=max(1, slots[at].amount + self.rng.choice((-1, 1, 2))))
         return recipe._replace(slots=tuple(slots))
 
-    def insist(self, recipe: Recipe, name: str, attempts: int) -> None:
-        """Craft one of a misread command in vain a number of times, and misread what is held in between."""
-        wrong = self.mistaken(recipe)
-        for attempt in range(attempts):
-            if not attempt or not self.answer.startswith("Inventory"):
-                self.think(self.intention(wrong, 1, name), learnt=False)
-            else:
-                self.think(self.shortage(wrong, misread=self.rng.random() < 0.7), learnt=False)
-            for slot in wrong.slots:
-                if self.rng.random() < 0.4:
+    def insist(self, recipe: Recipe, name: str) -> None:
+        """Craft one of a command in vain until that is given up, and misread what is held in between."""
+        while self.failures < MAX_FAILURES and not self.failed:
+            self.think(self.intention(recipe, 1, name, misread=self.rng.random() < 0.7), learnt=False)
+            for slot in recipe.slots:
+                if self.named(slot.ingredient) and self.can_be_got(slot.ingredient) and self.rng.random() < 0.4:
                     self.play(f"get {slot.amount} {name_of_ingredient(slot.ingredient)}", learnt=False)
-            self.play(self.action(wrong), learnt=False)
-            if self.answer.startswith("Could not find enough"):
-                self.play("inventory", learnt=False)
+            self.craft_in_vain(self.action(recipe))
 
     def mistyped(self, offer: Offer) -> Offer:
         """Return items with one amount changed, or without one of them."""
@@ -256,8 +288,16 @@ class Crafter(Teacher):
 
     # -- The words ----------------------------------------------------------------------------------------------------
 
-    def intention(self, recipe: Recipe, count: int, name: str, have: int = 0) -> str:
-        """Return the thought before a craft."""
+    def intention(self, recipe: Recipe, count: int, name: str, have: int = 0, *, misread: bool = False) -> str:
+        """Return the thought before a craft; after a failure it also says what is not held.
+
+        Args:
+            recipe: The command.
+            count: How many are needed beside those that are held.
+            name: The item or kind that is needed.
+            have: How many are held.
+            misread: Whether to say that everything is held.
+        """
         times = -(-count // recipe.makes)
         slots = [(slot.amount, name_of_ingredient(slot.ingredient)) for slot in recipe.slots]
         ways = ["craft" if self.command(slot.ingredient) else "get" for slot in recipe.slots]
@@ -270,30 +310,14 @@ class Crafter(Teacher):
         for slot in recipe.slots:
             item, held = self.best(slot.ingredient)
             needed = times * slot.amount
+            if misread and self.just_failed:
+                held = max(held, needed)
             if held:
-                said += (
-                    f" I hold {held} {self.book.names[item]}{f', so {needed - held} more' if held < needed else ''}."
-                )
+                more = f", so {needed - held} more" if held < needed else ""
+                said += f" I hold {held} {self.book.names[item]}{more}."
+            elif self.just_failed:
+                said += f" I hold no {name_of_ingredient(slot.ingredient)}."
         return said
-
-    def shortage(self, recipe: Recipe, times: int = 1, *, misread: bool = False) -> str:
-        """Return the thought after a craft that lacked something: what the command takes, and what is held of it.
-
-        Args:
-            recipe: The command.
-            times: How often it is to be applied.
-            misread: Whether to say that everything is held.
-        """
-        parts = []
-        for slot in recipe.slots:
-            item, held = self.best(slot.ingredient)
-            needed = times * slot.amount
-            held = max(held, needed) if misread else held
-            holding = f"I hold {held} {self.book.names[item]}" if held else "I hold none"
-            more = f", so {needed - held} more" if held < needed else ""
-            parts.append(f"{needed} {name_of_ingredient(slot.ingredient)}: {holding}{more}")
-        often = f" {times} times" if times > 1 else ""
-        return f"{self.book.names[recipe.output]}{often} takes {'; '.join(parts)}."
 
     def offer(self, recipe: Recipe) -> Offer:
         """Return the items to name for one application."""
@@ -324,7 +348,7 @@ class Crafter(Teacher):
 
     def give_up(self, kind: str, why: str) -> Branch:
         """Return the dialogue, which ends with the reason why it failed."""
-        self.end(f"think: {why} {FAILED}")
+        self.end(f"think: {self.after_failure()}{why} {FAILED}".replace("  ", " "))
         return Branch(kind, tuple(self.spans))
 
     def named(self, ingredient: Ingredient) -> bool:

@@ -3,7 +3,7 @@
     python examples/language_model/reward.py --start runs/lm --out runs/reward --rounds 4
 
 In each round the model plays goals that no demonstration was made of, several episodes of each with the same task and
-seed. Of a goal that it both won and lost, it learns the shortest episode that it won, and then plays the next round: no
+seed. Of the goals that it both won and lost it learns the episodes that it won, and then plays the next round: no
 expert is asked. What it plays before and after is greedy, on goals that are in no round.
 """
 
@@ -40,6 +40,7 @@ BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed"
 TEST_GOALS = 60
 TEMPERATURE = 0.8
 RATE = 2e-4
+EPOCHS, PER_STEP = 2, 2
 REACT = Prompts("short").of("react", PROFILE.name)
 
 
@@ -93,14 +94,18 @@ def play(model: LocalModel, goals: Sequence[str], samples: int, temperature: flo
 
 
 def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
-    """Return the shortest won episode of each group that has won and lost ones: the others have nothing to compare."""
+    """Return the won episodes of each group that has lost ones as well: the others have nothing to compare."""
     mixed = [group for group in groups if 0 < sum(bool(episode.won) for episode in group) < len(group)]
-    return [as_example(min((e for e in group if e.won), key=lambda e: sum(e.calls.values()))) for group in mixed]
+    return [as_example([episode for episode in group if episode.won]) for group in mixed]
 
 
-def as_example(episode: Episode) -> Example:
-    """Return an episode as a dialogue to learn, turn by turn."""
-    situation, task = PROFILE.read(episode.transcript[0][1])
+def as_example(group: Sequence[Episode]) -> Example:
+    """Return episodes of the same task and seed as dialogues to learn, turn by turn, each only once."""
+    situation, task = PROFILE.read(group[0].transcript[0][1])
+    return Example(situation, tuple(dict.fromkeys(_dialogue(episode, situation, task) for episode in group)))
+
+
+def _dialogue(episode: Episode, situation: str, task: str) -> Branch:
     writer = Writer(after_situation(REACT, situation, task=task, information=""))
     attempt = next(part for part in episode.trace.parts if isinstance(part, Node))
     for part in attempt.parts:
@@ -109,14 +114,16 @@ def as_example(episode: Episode) -> Example:
             writer.turn(str(action), answer)
         elif isinstance(part, str):
             writer.turn(part, "OK.")
-    return Example(situation, (Branch("won", tuple(writer.spans)),))
+    return Branch("won", tuple(writer.spans))
 
 
 def learn(training: Training, examples: Sequence[Example], rng: random.Random) -> float:
-    """Learn each example once, four at a time, and return the mean loss."""
+    """Learn the episodes of each goal a number of times, a few goals at a step, and return the mean loss."""
     encoded = [encode(training.tokenizer, example) for example in examples]
-    rng.shuffle(encoded)
-    losses = [training.step(encoded[at : at + 4]) for at in range(0, len(encoded), 4)]
+    losses = []
+    for _ in range(EPOCHS):
+        rng.shuffle(encoded)
+        losses += [training.step(encoded[at : at + PER_STEP]) for at in range(0, len(encoded), PER_STEP)]
     return sum(losses) / len(losses)
 
 

@@ -200,15 +200,8 @@ class Situation(dialogue.Situation):
             crafter.think(crafter.intention(command, 1, name))
             command = rng.choice(parts)
             name = self.book.names[command.output]
-        if rng.random() < 0.7:
-            crafter.insist(command, name, 3)
-        else:
-            crafter.think(crafter.intention(command, 1, name))
-            for _ in range(3):
-                crafter.play(crafter.action(command), learnt=False)
-        if crafter.held.get(command.output):
-            return None
-        return crafter.give_up("stuck", "That failed three times.")
+        crafter.insist(command if rng.random() < 0.3 else crafter.mistaken(command), name)
+        return None if crafter.failed else crafter.give_up("stuck", "")
 
     # -- The planners -----------------------------------------------------------------------------------------------
 

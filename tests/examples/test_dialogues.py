@@ -119,7 +119,7 @@ def test_executor__gives_up_only_what_nothing_gives(examples: list[Example]):
     for example, branch in branches(examples, "impossible"):
         last = turns(branch)[-1][0]
         assert last.endswith("task failed!")
-        name = last.removeprefix("think: ").split(" cannot be got")[0]
+        name = re.sub(r"^think: (Failed \w+( times)?\. )?", "", last).split(" cannot be got")[0]
         assert name not in read_crafts(example.situation).recipes
         assert turns(branch)[-2][1] == f"Could not find {name}"
 
@@ -144,6 +144,43 @@ def test_executor__looks_at_what_it_holds_after_a_craft_that_lacked_something(ex
                 assert line == "inventory"
                 looked += 1
     assert looked > 10
+
+
+def test_executor__counts_failures_since_something_was_crafted_and_gives_up_after_three(examples: list[Example]):
+    ends = set()
+    for _, branch in branches(examples, "goal", "sub-task", "get", "impossible", "stuck"):
+        failures, is_told = 0, True
+        for line, answer, _ in turns(branch):
+            if line.startswith("think:") and not is_told:
+                assert line.startswith(
+                    f"think: {('', 'Failed once.', 'Failed twice.', 'Failed three times.')[failures]} "
+                )
+                assert (failures == 3) <= line.endswith("task failed!"), branch.text
+                is_told = True
+                ends.add(failures)
+            elif line.startswith("think:"):
+                assert "Failed" not in line
+            elif answer.startswith("Could not"):
+                assert is_told, branch.text
+                failures, is_told = failures + 1, False
+            elif answer.startswith("Crafted"):
+                failures = 0
+        assert is_told
+    assert ends == {1, 2, 3}
+
+
+def test_executor__looks_at_what_it_made_after_many_crafts(examples: list[Example]):
+    looked = set()
+    for _, branch in branches(examples, "goal", "sub-task"):
+        lines = turns(branch)
+        crafts = 0
+        for (line, answer, _), (after, inventory, _), *said in zip(lines, lines[1:], lines[2:], strict=False):
+            crafts = crafts + 1 if answer.startswith("Crafted") else crafts if " of " in line else 0
+            if crafts >= 3 and "Inventory" in inventory:
+                assert after == "inventory"
+                assert re.search(r": I hold \d+ ", said[0][0])
+                looked.add(", so " in said[0][0])
+    assert looked == {False, True}
 
 
 def test_executor__thoughts_say_of_each_part_whether_a_command_makes_it(examples: list[Example]):
