@@ -116,6 +116,7 @@ bench-shop: $(VENV)/.demo
 # The tables of benchmarks/results, with the simulated model. The runs are kept in runs/results, and an interrupted one resumes.
 results: $(VENV)/.demo
 	$(BIN)/python benchmarks/results.py
+	$(BIN)/python benchmarks/hotpotqa.py
 
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo
