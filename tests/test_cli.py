@@ -304,7 +304,7 @@ def test_envs_and_agents__are_listed():
     assert all(env_id in output for env_id in SUITE)
     found = {row["agent"]: row for row in json.loads(run("agents", "--json"))}
     assert found["react"] == {"agent": "react"} | dict.fromkeys(
-        ("textcraft", "alfworld", "webshop", "minetechtree"), "plays"
+        ("textcraft", "alfworld", "webshop", "minetechtree", "hotpotqa"), "plays"
     )
     assert "controller" in found["deps"]["webshop"]
     assert "deps" in run("agents")
