@@ -86,6 +86,7 @@ INDEX = """# Results
 - [ADaPT's tables and figures](adapt.md), beside the published numbers
 - [AdaPlanner's rows](adaplanner.md) of the AutoPlan paper, likewise
 - [DEPS's tables and figures](deps.md), likewise; [its selectors](selectors.md) in detail
+- [AutoPlan's tables and figure](autoplan.md), likewise; its model has no faults
 - [What the model's switches do](model.md): false claims, slips, misjudgements, the exemption of plans from the span
 - [Every agent at every span](spans.md), in four worlds
 - [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them
