@@ -117,6 +117,7 @@ bench-shop: $(VENV)/.demo
 results: $(VENV)/.demo
 	$(BIN)/python benchmarks/results.py
 	$(BIN)/python benchmarks/adaplanner.py
+	$(BIN)/python benchmarks/autoplan.py
 	$(BIN)/python benchmarks/hotpotqa.py
 
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.

@@ -127,7 +127,7 @@ prompt shows by the forms of their sentences
 ([language.py](../../agents/games/hotpotqa/language.py)); pages of the original's Wikipedia have others, which it cannot
 read. Its numbers say how each algorithm goes about a question, and nothing about how well a language model answers.
 
-Played are the {tasks} questions of `dev` in the made wiki of 5,000 pages, in {seeds} runs (seeds 0 to {last}):
+Played are the {tasks:.0f} questions of `dev` in the made wiki of 5,000 pages, in {seeds} runs (seeds 0 to {last}):
 the mean ± the standard deviation between runs, in brackets the 95% Wilson interval over the tasks of one run. In
 parentheses stands a published number. `python benchmarks/hotpotqa.py` plays and writes this page.
 """

@@ -116,7 +116,8 @@ class _Term(NamedTuple):
 
         This is the form in which Lucene computes BM25: an equivalent one would round differently.
         """
-        return self.weight - self.weight / (np.float32(1) + self.tf_norm[postings])
+        scores: NDArray[np.float32] = self.weight - self.weight / (np.float32(1) + self.tf_norm[postings])
+        return scores
 
     def scores_of(self, documents: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the scores of documents, 0 where they do not contain the term."""
@@ -150,7 +151,10 @@ def _scores(terms: Sequence[_Term], documents: NDArray[np.int32]) -> NDArray[np.
 
 def _sums(terms: Sequence[_Term], count: int) -> NDArray[np.float64]:
     documents = np.concatenate([term.documents for term in terms])
-    return np.bincount(documents, np.concatenate([term.scores() for term in terms]), minlength=count)
+    sums: NDArray[np.float64] = np.bincount(
+        documents, np.concatenate([term.scores() for term in terms]), minlength=count
+    )  # type: ignore[assignment]  # of weights, not counts
+    return sums
 
 
 def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int32]:
