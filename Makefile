@@ -105,6 +105,7 @@ bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/backends.py
 	$(BIN)/python -W ignore benchmarks/households.py
 	$(BIN)/python benchmarks/shopping.py
+	$(BIN)/python benchmarks/wiki.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/minetechtree.py
 
@@ -112,9 +113,12 @@ bench: $(VENV)/.demo
 bench-shop: $(VENV)/.demo
 	$(BIN)/python benchmarks/shopping.py --products 100000
 
-# The tables of benchmarks/results, with the simulated model. The runs are kept in runs/results, and an interrupted one resumes.
+# The tables of benchmarks/results, with the simulated model. The runs are kept in runs, and an interrupted one resumes.
 results: $(VENV)/.demo
 	$(BIN)/python benchmarks/results.py
+	$(BIN)/python benchmarks/adaplanner.py
+	$(BIN)/python benchmarks/autoplan.py
+	$(BIN)/python benchmarks/hotpotqa.py
 
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo

@@ -23,11 +23,13 @@ from textcraft_gym.agents.contract.agent import (
 )
 
 if TYPE_CHECKING:
+    from textcraft_gym.agents.adaplanner.adaplanner import AdaPlannerAgent
     from textcraft_gym.agents.adapt.adapt import ADaPTAgent
     from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
     from textcraft_gym.agents.adapt.react import ReActAgent
     from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
     from textcraft_gym.agents.adapt.try_again import TryAgainAgent
+    from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
     from textcraft_gym.agents.baselines.expert import ExpertAgent
     from textcraft_gym.agents.baselines.explorer import ExplorerAgent
     from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "ADaPTAgent": "adapt.adapt",
+    "AdaPlannerAgent": "adaplanner.adaplanner",
+    "AutoPlanAgent": "autoplan.autoplan",
     "ChainOfThoughtAgent": "deps.zero_shot",
     "CodeAsPoliciesAgent": "deps.code_as_policies",
     "DEPAgent": "deps.deps",
@@ -83,6 +87,8 @@ __all__ = [
     "Routine",
     "Step",
     "ADaPTAgent",
+    "AdaPlannerAgent",
+    "AutoPlanAgent",
     "ChainOfThoughtAgent",
     "CodeAsPoliciesAgent",
     "DEPAgent",

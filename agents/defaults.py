@@ -1,8 +1,10 @@
 """The default settings of each agent in each game, in one table.
 
 Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
-Those of planners of goals are the DEPS paper's (Wang et al. 2023). ``docs/budgets.md`` has them beside the papers' and
-their code's. Options of an agent's constructor override them.
+HotpotQA has those of the papers of ReAct and Reflexion, and ReAct's for agents that were not played there.
+Those of planners of goals are the DEPS paper's (Wang et al. 2023); AutoPlan (Ouyang and Li 2023) and AdaPlanner (Sun
+et al. 2023) have their own papers'. ``docs/budgets.md`` has them beside the papers' and their code's. Options of an
+agent's constructor override them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ class Settings:
     Attributes:
         turns: Maximum number of turns of one attempt, thoughts included.
         patience: Consecutive no-op turns after which the attempt ends.
-        max_tokens: Maximum number of tokens of one turn.
+        max_tokens: Maximum number of tokens of one turn, or of the answer to a question of a plan.
         planner_tokens: Maximum number of tokens of a plan.
         d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of trials.
 
@@ -51,26 +53,37 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     # Attempts at one step of a plan, and single trials.
     ("adapt", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400, d_max=3),
     ("adapt", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3),
+    ("adapt", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, planner_tokens=400, d_max=3),
     ("adapt", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
     ("adapt", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
     ("adapt", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800, d_max=3),
     ("plan_and_execute", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400),
     ("plan_and_execute", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800),
+    ("plan_and_execute", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, planner_tokens=400),
     ("plan_and_execute", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800),
     ("reflexion", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("reflexion", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    ("reflexion", "hotpotqa"): Settings(turns=12, patience=12, max_tokens=100, d_max=5),
     ("reflexion", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("reflexion", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("reflexion", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
     ("try_again", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("try_again", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    ("try_again", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, d_max=5),
     ("try_again", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("try_again", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("try_again", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
+    # Its turns are actions: thoughts are not counted.
+    ("autoplan", "default"): Settings(turns=35, max_tokens=50, planner_tokens=1024),
+    ("autoplan", "hotpotqa"): Settings(turns=10, max_tokens=50, planner_tokens=1024),
     # One attempt at the whole task, and so three times the turns.
     ("react", "alfworld"): Settings(turns=60, patience=5, max_tokens=100),
     ("react", "default"): Settings(turns=60, patience=8, max_tokens=150),
+    # Seven thoughts and as many actions, as ReAct's paper has them.
+    ("react", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100),
     ("react", "webshop"): Settings(turns=45, patience=3, max_tokens=100),
+    # The plan is a whole function.
+    ("adaplanner", "default"): Settings(max_tokens=400, planner_tokens=1400),
     # Planners of goals, whose plans a controller pursues.
     ("chain_of_thought", "default"): Settings(planner_tokens=1024),
     ("code_as_policies", "default"): Settings(planner_tokens=1024),

@@ -19,7 +19,9 @@ ENTRY_POINTS = "textcraft_gym.agents"
 """The group of entry points under which installed packages register agents."""
 
 AGENTS: Mapping[str, str] = {
+    "adaplanner": "textcraft_gym.agents.adaplanner.adaplanner:AdaPlannerAgent",
     "adapt": "textcraft_gym.agents.adapt.adapt:ADaPTAgent",
+    "autoplan": "textcraft_gym.agents.autoplan.autoplan:AutoPlanAgent",
     "chain_of_thought": "textcraft_gym.agents.deps.zero_shot:ChainOfThoughtAgent",
     "code_as_policies": "textcraft_gym.agents.deps.code_as_policies:CodeAsPoliciesAgent",
     "dep": "textcraft_gym.agents.deps.deps:DEPAgent",

@@ -84,10 +84,13 @@ INDEX = """# Results
 [What it is](simulated.md), and what its numbers are not.
 
 - [ADaPT's tables and figures](adapt.md), beside the published numbers
+- [AdaPlanner's rows](adaplanner.md) of the AutoPlan paper, likewise
 - [DEPS's tables and figures](deps.md), likewise; [its selectors](selectors.md) in detail
+- [AutoPlan's tables and figure](autoplan.md), likewise; its model has no faults
 - [What the model's switches do](model.md): false claims, slips, misjudgements, the exemption of plans from the span
 - [Every agent at every span](spans.md), in four worlds
 - [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them
+- [HotpotQA](hotpotqa.md), beside published accuracies, and what shortcuts answer there
 
 ## Small networks
 
@@ -95,16 +98,17 @@ Trained on TextCraft by `make learn`: [MaskablePPO](learning.md) and [behaviour 
 """
 SIMULATED = f"""# The simulated model of these results
 
-Every number of ours in [adapt.md](adapt.md), [deps.md](deps.md), [selectors.md](selectors.md), [model.md](model.md) and
-[spans.md](spans.md) is of the **simulated model**, not of a language model. They show how each algorithm behaves with a
-player that knows the game, but can keep only a limited number of things in mind at once (the *span*), claims success
-where it should admit failure, writes wrong commands, and misjudges what it sees, each with a fixed probability. They
-say nothing about how well a language model plays.
+Every number of ours in [adapt.md](adapt.md), [adaplanner.md](adaplanner.md), [deps.md](deps.md),
+[selectors.md](selectors.md), [model.md](model.md) and [spans.md](spans.md) is of the **simulated model**, not of a
+language model. They show how each algorithm behaves with a player that knows the game, but can keep only a limited
+number of things in mind at once (the *span*), claims success where it should admit failure, writes wrong commands, and
+misjudges what it sees, each with a fixed probability. They say nothing about how well a language model plays.
 
 The standard model is `{simulated()}`: the default span, and faults at
-round numbers, the same in every world. Every experiment is played with {len(SEEDS)} seeds, of which none was left out.
-[results.csv](results.csv) has all of them by task group. `make results` reproduces these pages byte for byte on every
-machine.
+round numbers, the same in every world. Every experiment is played with {len(SEEDS)} seeds
+(AdaPlanner's with 3), of which none was left out.
+[results.csv](results.csv) and [adaplanner.csv](adaplanner.csv) have all of them by task group. `make results`
+reproduces these pages byte for byte on every machine.
 """
 
 

@@ -266,6 +266,11 @@ class TestMineTechTree(Suite):
     limit = 200
 
 
+class TestHotpotQA(Suite):
+    env_id = "HotpotQA-v0"
+    limit = 7
+
+
 def test_suite__is_tested_whole():
     assert {world.env_id for world in Suite.__subclasses__()} == set(BUNDLED)
 

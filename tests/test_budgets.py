@@ -65,7 +65,13 @@ def test_options__are_those_of_the_page(agent: str):
 
 
 def test_bounds__of_modules_and_episodes_are_those_of_the_page():
-    games = {"ALFWorld": "alfworld", "TextCraft": "textcraft", "WebShop": "webshop", "the tech tree": "minetechtree"}
+    games = {
+        "ALFWorld": "alfworld",
+        "HotpotQA": "hotpotqa",
+        "TextCraft": "textcraft",
+        "WebShop": "webshop",
+        "the tech tree": "minetechtree",
+    }
     assert {row["what"]: row["ours"] for row in rows("Calls of single modules and whole episodes")} == {
         "tokens of SimpleMatch, in WebShop": str(skills.SIMPLE_MATCH_TOKENS),
         "tokens of DetailMatch, in WebShop": str(skills.DETAIL_MATCH_TOKENS),

@@ -304,7 +304,7 @@ def test_envs_and_agents__are_listed():
     assert all(env_id in output for env_id in SUITE)
     found = {row["agent"]: row for row in json.loads(run("agents", "--json"))}
     assert found["react"] == {"agent": "react"} | dict.fromkeys(
-        ("textcraft", "alfworld", "webshop", "minetechtree"), "plays"
+        ("textcraft", "alfworld", "webshop", "minetechtree", "hotpotqa"), "plays"
     )
     assert "controller" in found["deps"]["webshop"]
     assert "deps" in run("agents")
@@ -505,3 +505,35 @@ def test_sweep__prints_one_table(tmp_path: Path):
     output = run("sweep", "--env", "TextCraft-v0", *grid, "--out", str(tmp_path / "sweep"))
     assert output.partition("Sweep")[2].count("simulated:span=3") == 3
     assert len((tmp_path / "sweep" / "sweep.md").read_text().splitlines()) == 2 + 6 + 2
+
+
+def test_evaluate__plays_the_tasks_that_are_named(monkeypatch, capsys, tmp_path: Path):
+    some = ["evaluate", "--env", "TextCraft-v0", "--split", "test", "--agent", "expert", "--out", str(tmp_path / "run")]
+    run(*some, "--task", "minecraft:hopper", "--task", "minecraft:beehive")
+    records = [json.loads(line) for line in (tmp_path / "run" / "episodes.jsonl").read_text().splitlines()]
+    assert sorted(record["task"] for record in records) == ["minecraft:beehive", "minecraft:hopper"]
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["tasks"] == [
+        "minecraft:hopper",
+        "minecraft:beehive",
+    ]
+    assert "identical" in run("verify", str(tmp_path / "run"))
+    assert "beehvie" in fail(monkeypatch, capsys, *some[:-1], str(tmp_path / "no"), "--task", "minecraft:beehvie")
+
+
+def test_optimise_plan__writes_plans_and_shows_what_they_took(tmp_path: Path):
+    out = tmp_path / "plans"
+    options = ["--split", "test", "--agent-arg", "turns=1", "--batch", "1", "--iterations", "2", "--out", str(out)]
+    command = ["optimise-plan", "--env", "TextCraft-v0", *options]
+    assert f"plan={out / 'plan-2.txt'}" in run(*command)
+    shown = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+    assert [iteration["plan"] for iteration in shown["iterations"]] == ["plan-1.txt", "plan-2.txt"]
+    assert shown["calls"] == {
+        "thought": 2,
+        "action": 2,
+        "formalizer": 2,
+        "summary": 2,
+        "flaws": 2,
+        "revision": 1,
+        "update": 2,
+    }
+    assert "identical" in run("verify", str(out / "batch-2"))

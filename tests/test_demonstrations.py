@@ -20,7 +20,11 @@ from textcraft_gym.registration import BUNDLED, game_profile
 from textcraft_gym.task import task_hash
 
 GOLDEN = Path(__file__).parent / "golden" / "demonstrations.txt"
-TEST_SPLITS = {"ALFWorld-v0": ("valid_seen", "valid_unseen"), "WebShopLite-v0": ("test", "dev")}
+TEST_SPLITS = {
+    "ALFWorld-v0": ("valid_seen", "valid_unseen"),
+    "WebShopLite-v0": ("test", "dev"),
+    "HotpotQA-v0": ("test", "dev"),
+}
 
 
 @pytest.fixture(scope="module")

@@ -85,6 +85,26 @@ def test_results__are_played_again(pattern: str, seed: int, tmp_path: Path, monk
         assert f"{summary.rate:.6g}" == rows[group]["rates"].split()[seed], group
 
 
+def test_adaplanner__follows_from_its_numbers(monkeypatch: pytest.MonkeyPatch):
+    adaplanner = benchmark("adaplanner", monkeypatch)
+    numbers = [RESULTS / name for name in (adaplanner.NUMBERS, adaplanner.COSTS, "results.csv")]
+    page = adaplanner.page(*(file.read_text(encoding="utf-8") for file in numbers))
+    assert (RESULTS / "adaplanner.md").read_text(encoding="utf-8") == page
+    rows = published("adaplanner")
+    assert {row["experiment"] for row in rows} == {experiment.name for experiment in adaplanner.PLAYED}
+    assert {(len(row["rates"].split()), row["errors"]) for row in rows} == {(len(adaplanner.SEEDS), "0")}
+
+
+def test_adaplanner__is_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    adaplanner = benchmark("adaplanner", monkeypatch)
+    experiment = adaplanner.WORLDS["tech tree"]
+    found = summarise_by_group(evaluate(experiment.spec(1), tmp_path))
+    rows = {
+        row["group"]: row["rates"].split()[1] for row in published("adaplanner") if row["experiment"] == experiment.name
+    }
+    assert {group: f"{summary.rate:.6g}" for group, summary in found.items()} == rows
+
+
 def test_milestones__are_reached_again(monkeypatch: pytest.MonkeyPatch):
     milestones, deps_paper = (benchmark(name, monkeypatch) for name in ("milestones", "deps_paper"))
     model = deps_paper.DIAMOND_MODELS["span 12"]
@@ -110,6 +130,34 @@ def test_selectors__are_played_again(
         assert row["rate"] == f"{outcome.point(int(row['ticks'])).rate:.6g}"
 
 
+def test_autoplan__page_follows_from_its_numbers(monkeypatch: pytest.MonkeyPatch):
+    autoplan = benchmark("autoplan", monkeypatch)
+    numbers = (RESULTS / "autoplan.csv").read_text(encoding="utf-8")
+    assert autoplan.write_csv(autoplan.read_csv(numbers)) == numbers
+    for name, text in autoplan.files(numbers).items():
+        assert (RESULTS / name).read_text(encoding="utf-8") == text, f"autoplan.py writes another {name}"
+
+
+def test_autoplan__is_trained_and_tested_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    runs = benchmark("autoplan_runs", monkeypatch)
+    setting = runs.Setting(runs.HEAT, batch=2)
+    plans = runs.train(setting, 3, tmp_path, iterations=1)
+    found = [
+        runs.row(setting, 3, number, plan, runs.try_out(setting, plan.plan, tmp_path))
+        for number, plan in enumerate(plans)
+    ]
+    numbers = (RESULTS / "autoplan.csv").read_text(encoding="utf-8").splitlines()
+    assert set(runs.write_csv(found).splitlines()) <= set(numbers)
+    assert len(found) == 2
+
+
+def test_autoplan__has_p_values_of_students_t(monkeypatch: pytest.MonkeyPatch):
+    p_value = benchmark("autoplan", monkeypatch).p_value
+    first, second = [30.02, 29.99, 30.11, 29.97, 30.01, 29.99], [29.89, 29.93, 29.72, 29.98, 30.02, 29.98]
+    assert p_value(first, second) == pytest.approx(0.07857, abs=1e-5)
+    assert (p_value([1, 1], [1, 1]), p_value([1, 1], [0, 0]), p_value([0, 1], [1, 0])) == (1, pytest.approx(0), 1)
+
+
 @pytest.mark.parametrize("limit", [1500, 2500])
 def test_selectors__win_within_a_limit_what_they_win_by_then(limit: int, monkeypatch: pytest.MonkeyPatch):
     goals = benchmark("parallel_goals", monkeypatch)
@@ -129,7 +177,7 @@ def test_selectors__never_win_more_than_the_best_order():
 
 def test_pages__say_that_their_model_is_simulated_and_are_linked():
     index = (RESULTS / "README.md").read_text(encoding="utf-8")
-    for name in ("adapt", "deps", "model", "spans", "selectors"):
+    for name in ("adapt", "autoplan", "deps", "model", "spans", "selectors"):
         assert "**simulated model**" in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
         assert f"({name}.md)" in index
     for figure in RESULTS.glob("[a-km-z]*.svg"):  # those of learning are of trained networks

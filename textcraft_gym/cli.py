@@ -24,6 +24,9 @@ from textcraft_gym.errors import RunError, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
 from textcraft_gym.evaluation.metrics import summarise_by_group
+from textcraft_gym.evaluation.optimise_plan import optimise_plan as write_plans
+from textcraft_gym.evaluation.optimise_plan import summary as summary_of_plans
+from textcraft_gym.evaluation.optimise_plan import table as table_of_plans
 from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.report import distinct_errors, label
 from textcraft_gym.evaluation.run_folder import Record, read_config, read_records
@@ -155,6 +158,38 @@ def sweep(
     records = [record for cell in cells for record in read_records(out / cell.name)]
     if _print_errors(records, out) == len(records):
         raise typer.Exit(1)
+
+
+@app.command("optimise-plan")
+@takes_run_spec(without=("agent",))
+def optimise_plan(
+    spec: RunSpec,
+    out: Annotated[
+        Path, typer.Option(help="The folder of plans and episodes; an unfinished optimisation is continued.")
+    ],
+    task_type: Annotated[
+        str | None, typer.Option("--type", help="A group of tasks, or a part of its name: heat. By default all tasks.")
+    ] = None,
+    batch: Annotated[int, typer.Option(help="Episodes before each update of the plan.")] = 4,
+    iterations: Annotated[int, typer.Option(help="Updates of the plan.")] = 3,
+    as_json: Json = False,
+) -> None:
+    """Let AutoPlan write a plan for a kind of task from its own episodes, on the training split by default."""
+    bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
+    run = partial(display.evaluate_with_progress, bar_on=bar_on)
+    try:
+        done = write_plans(spec, out, task_type=task_type, batch=batch, iterations=iterations, run=run)
+    except KeyboardInterrupt:
+        print("Stopped. The same command continues from there.")
+        raise typer.Exit(130) from None
+    if as_json:
+        _print_json(summary_of_plans(done))
+        return
+    headings, *rows = table_of_plans(done)
+    display.show_rows(
+        "Success with the plan before, and what it took", [dict(zip(headings, row, strict=True)) for row in rows]
+    )
+    print(f"The plan is {done[-1].plan}: evaluate it with --agent autoplan --agent-arg plan={done[-1].plan}")
 
 
 @app.command()

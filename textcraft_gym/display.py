@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -138,7 +139,8 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
     )
     with Progress(*columns, console=bar_on) as progress:
         named = spec.resolved().described()
-        agent = " ".join([named["agent"], *(f"{key}={value}" for key, value in named["agent_args"].items())])
+        shown = (f"{key}={textwrap.shorten(str(value), 40)}" for key, value in named["agent_args"].items())
+        agent = " ".join([named["agent"], *shown])
         bar = progress.add_task(escape(f"{agent} on {spec.env} {named['split'] or ''}"), visible=False, so_far="")
         counts: Counter[str] = Counter()
         cost = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from pathlib import Path
 
 _FEW = 12
 _NEAR = 0.7
@@ -34,6 +35,22 @@ class UnknownName(TextCraftGymError, ValueError):
             f" There are {len(known)}." if len(known) > _FEW else f" Possible: {', '.join(known)}" if known else ""
         )
         super().__init__(f"unknown {kind} {name!r}.{hint}{listing}")
+
+
+class DataError(TextCraftGymError, ValueError):
+    """Invalid data; the message names the file, the entry and the key.
+
+    Args:
+        file: The file or folder.
+        problem: The error message.
+        entry: The entry of the file, by its index or by name.
+        key: The key in the entry.
+    """
+
+    def __init__(self, file: Path, problem: str, entry: object = None, key: str | None = None) -> None:
+        at = "" if entry is None else f", entry {entry}"
+        of = "" if key is None else f", key {key!r}"
+        super().__init__(f"{file}{at}{of}: {problem}")
 
 
 class RunError(TextCraftGymError, ValueError):

@@ -21,7 +21,7 @@ OWN_COMMANDS = {
     "quit": "leaves",
 }
 
-GOALS = ("Goal: ", "Your task is to: ")
+GOALS = ("Goal: ", "Question: ", "Your task is to: ")
 """Beginnings of the line that states the goal."""
 
 

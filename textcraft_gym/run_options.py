@@ -75,4 +75,6 @@ def _value(field: Field[Any], given: Any) -> Any:
     """Convert a command-line value to the value of a field."""
     if not field.metadata["flag"]:
         return given
-    return key_values(given or []) if field.default_factory is dict else tuple(given or ())
+    if field.default_factory is dict:
+        return key_values(given or [])
+    return tuple(given) if given else field.default

@@ -22,6 +22,8 @@ THOUGHTS = (THOUGHT, "think[")
 """Prefixes of a line that is a thought, in lower case; it is answered by ``OK.`` and not played."""
 Demonstrations: TypeAlias = Literal["atomic", "task", "both"]
 """The examples in an executor's prompt: of single skills, of whole tasks, or of both."""
+Form: TypeAlias = Literal["line", "numbered"]
+"""What a model writes in a turn: a line, an action or a thought; or a thought and an action with the turn's number."""
 
 MAX_LINE = 2000
 """Maximum number of characters of a line; the rest is cut off."""
@@ -129,15 +131,76 @@ class Executor:
         return False
 
 
+class NumberedExecutor(Executor):
+    """Attempts one task in numbered turns, each a thought and an action, as ReAct's program for questions does.
+
+    Such a turn counts as two of ``settings.turns``, and patience is without end. An action that the model leaves out
+    is asked for in a second call. When the turns are spent, the profile's action of giving up is played.
+    """
+
+    def _turns(
+        self, play: Play, dialogue: Dialogue, temperature: float, sample: int, lines: list[str]
+    ) -> Generator[Request, Any, bool]:
+        for turn in range(1, max(1, self.settings.turns // 2) + 1):
+            completion = yield from play.ask(
+                dialogue.extended(f"\nThought {turn}:"),
+                stop=(f"\nObservation {turn}:",),
+                max_tokens=self.settings.max_tokens,
+                temperature=temperature,
+                sample=sample,
+            )
+            # A chat model begins with the label, which completes the text of the prompt for others.
+            written = completion.text.strip().removeprefix(f"Thought {turn}:")
+            thought, label, rest = written.partition(f"\nAction {turn}:")
+            thought = f"Thought {turn}: {(thought.strip() if label else _first_line(thought))[:MAX_LINE]}"
+            if not label:
+                completion = yield from play.ask(
+                    dialogue.extended(
+                        f"\n{thought}\nAction {turn}:",
+                        Message("assistant", thought),
+                        Message("user", f"Action {turn}:"),
+                    ),
+                    stop=("\n",),
+                    max_tokens=self.settings.max_tokens,
+                    temperature=temperature,
+                    sample=sample,
+                )
+                rest = completion.text.strip().removeprefix(f"Action {turn}:")
+            action = _first_line(rest)
+            play.note(thought)
+            said = f"{thought}\nAction {turn}: {action}"
+            lines.append(said)
+            played = action[:1].lower() + action[1:]
+            step = yield from play.act(played, claim=self.profile.claim(played))
+            # Pages of the original's wiki have the two characters where a line was broken.
+            observation = f"Observation {turn}: " + step.observation.replace("\\n", "")
+            lines.append(observation)
+            dialogue = dialogue.extended(
+                f"\n{said}\n{observation}", Message("assistant", said), Message("user", observation)
+            )
+        if self.profile.giving_up:
+            yield from play.act(self.profile.giving_up, claim=False)
+        return False
+
+
 def make_executor(
-    prompts: Prompts, profile: GameProfile, settings: Settings, demonstrations: Demonstrations = "atomic"
+    prompts: Prompts,
+    profile: GameProfile,
+    settings: Settings,
+    demonstrations: Demonstrations = "atomic",
+    form: Form = "line",
 ) -> Executor:
-    """Return the executor with the prompt ``react/<game>``, or ``react/<game>_task`` or ``_both``.
+    """Return the executor with the prompt ``react/<game>``, or ``react/<game>_task``, ``_both`` or ``_numbered``.
 
     Raises:
-        ValueError: For other demonstrations than these.
-        PromptError: If the game has no such prompt; of the suite's games, ALFWorld has all three.
+        ValueError: For other demonstrations or another form than these.
+        PromptError: If the game has no such prompt; of the suite's games, ALFWorld has demonstrations of each kind, and
+            HotpotQA the numbered form.
     """
+    if form not in get_args(Form):
+        raise ValueError(f"expected form to be line or numbered, got {form!r}")
+    if form == "numbered":
+        return NumberedExecutor(prompts.of("react", f"{profile.name}_numbered"), profile, settings)
     if demonstrations not in get_args(Demonstrations):
         raise ValueError(f"expected demonstrations to be atomic, task or both, got {demonstrations!r}")
     variant = "" if demonstrations == "atomic" else f"_{demonstrations}"
@@ -152,6 +215,8 @@ class ReActAgent:
         prompts: Source of the prompt ``react``.
         demonstrations: The examples in the prompt: ``atomic`` for single skills, ``task`` for whole tasks, or ``both``;
             the executors of ADaPT's figure 5, which ALFWorld has prompts for.
+        form: ``line`` for a thought or an action a turn, or ``numbered`` for both with the turn's number, as published
+            prompts for questions have them; HotpotQA has a prompt for it, with whole tasks.
         turns: Maximum number of turns, thoughts included; None, here and below, for the default of ``agents.defaults``.
         patience: Consecutive no-op turns after which the attempt ends.
         max_tokens: Maximum number of tokens of one turn.
@@ -167,6 +232,7 @@ class ReActAgent:
         prompts: Prompts | None = None,
         *,
         demonstrations: Demonstrations = "atomic",
+        form: Form = "line",
         turns: int | None = None,
         patience: int | None = None,
         max_tokens: int | None = None,
@@ -174,7 +240,7 @@ class ReActAgent:
         self.profile = profile
         self.settings = settings_for("react", profile.name, turns=turns, patience=patience, max_tokens=max_tokens)
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations)
+        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations, form)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
 
-from textcraft_gym.agents.adapt.react import Demonstrations, make_executor
+from textcraft_gym.agents.adapt.react import Demonstrations, Form, make_executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
@@ -35,7 +35,7 @@ class ReflexionAgent:
         memory: Number of the latest reflections that a trial reads.
         reflection_tokens: Maximum number of tokens of a reflection.
         trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
-        demonstrations, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
+        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class ReflexionAgent:
         *,
         d_max: int | None = None,
         demonstrations: Demonstrations = "atomic",
+        form: Form = "line",
         memory: int = 3,
         reflection_tokens: int = 256,
         trust_claims: bool = False,
@@ -64,7 +65,7 @@ class ReflexionAgent:
         self.reflection_tokens = reflection_tokens
         self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts, profile, self.settings, demonstrations)
+        self.executor = make_executor(prompts, profile, self.settings, demonstrations, form)
         self.reflection = prompts.of("reflexion", profile.name, needs=("transcript",))
 
     def episode(self, play: Play) -> Routine:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # a profile names controllers and skills, and most agents use
     from textcraft_gym.agents.contract.agent import Play, Request
     from textcraft_gym.agents.contract.controller import Controller
     from textcraft_gym.agents.contract.skill import Known, Skill
+    from textcraft_gym.agents.program.avatar import Avatar
     from textcraft_gym.agents.prompts import Prompts
 
 Report: TypeAlias = "Callable[[Play], Generator[Request, Any, str]]"
@@ -39,6 +40,11 @@ def last_turn(play: Play) -> Generator[Request, Any, str]:
 def no_skills(prompts: Prompts) -> tuple[Skill, ...]:
     """Have the executor attempt every step."""
     return ()
+
+
+def no_solution(info: Mapping[str, Any]) -> str:
+    """Tell nothing of the solution."""
+    return ""
 
 
 @dataclass(frozen=True)
@@ -71,8 +77,12 @@ class GameProfile:
         default_task: The task if the opening states none.
         max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
         controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
+        avatar: What the programs of AdaPlanner steer; None where there is none.
         adapt: The game-specific parts of ADaPT.
+        giving_up: Action that an executor of numbered turns plays when these are spent; empty for none.
         dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
+        solution: Returns what a learner is told of the solution after a training episode, from the last info, such as
+            the answer to the question; empty for nothing.
     """
 
     name: str
@@ -83,8 +93,11 @@ class GameProfile:
     default_task: str = "do what the text above asks for"
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None
+    avatar: type[Avatar] | None = None
     adapt: ADaPTHooks = ADaPTHooks()
+    giving_up: str = ""
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
+    solution: Callable[[Mapping[str, Any]], str] = no_solution
 
     def claim(self, action: str) -> bool | None:
         """Return what an action claims if it ends the episode: True for one that declares the task done."""

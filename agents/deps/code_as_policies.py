@@ -12,7 +12,8 @@ from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, has
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
-from textcraft_gym.agents.deps.program import Interpreter, ProgramError, parse_program
+from textcraft_gym.agents.program.interpreter import Interpreter
+from textcraft_gym.agents.program.parse import ProgramError, parse_program
 from textcraft_gym.agents.prompts import Prompts
 
 
@@ -45,7 +46,7 @@ class CodeAsPoliciesAgent(GoalPlanner):
         program = yield from self.say(play, dialogue, task)
         interpreter = Interpreter(lambda name, arguments: self._call(play, name, arguments))
         try:
-            yield from interpreter.run(parse_program(program))
+            yield from interpreter.run(parse_program(program, checks=True))
         except ProgramError as error:
             play.note(f"The program ends: {error}")
             return False

@@ -108,7 +108,7 @@ class GoalPlanner:
         """
         alternatives = {step: self.controller.alternatives(goal, scene) for step, goal in pending.items()}
         possible = candidates(alternatives, scene.held)
-        info = play.history[-1][1].info
+        info = play.last.info
         return choose(possible, lambda goals: self.selector.horizons(goals, scene, info), uniform)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:

@@ -11,11 +11,22 @@ from textcraft_gym.errors import UnknownName
 
 if TYPE_CHECKING:
     from textcraft_gym.agents.games.alfworld.game_profile import PROFILE as ALFWORLD
+    from textcraft_gym.agents.games.hotpotqa.game_profile import PROFILE as HOTPOTQA
     from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE as MINETECHTREE
     from textcraft_gym.agents.games.textcraft.game_profile import PROFILE as TEXTCRAFT
     from textcraft_gym.agents.games.webshop.game_profile import PROFILE as WEBSHOP
 
-__all__ = ["ALFWORLD", "DEFAULT", "MINETECHTREE", "TEXTCRAFT", "WEBSHOP", "GameProfile", "game_names", "load_profile"]
+__all__ = [
+    "ALFWORLD",
+    "DEFAULT",
+    "HOTPOTQA",
+    "MINETECHTREE",
+    "TEXTCRAFT",
+    "WEBSHOP",
+    "GameProfile",
+    "game_names",
+    "load_profile",
+]
 
 
 def game_names() -> list[str]:

@@ -81,19 +81,29 @@ class Prompts:
         Raises:
             PromptError: If there is none, or it lacks a placeholder.
         """
-        name = f"{agent}/{game}.txt"
-        own = self.folder / name if self.folder else None
+        return Template(self._text(agent, game, ("situation", "task", "information", *needs)))
+
+    def example(self, agent: str, name: str) -> str:
+        """Return the text of a file ``<agent>/examples/<name>.txt``, which stands in an agent's prompt.
+
+        Raises:
+            PromptError: If there is none.
+        """
+        return self._text(f"{agent}/examples", name)
+
+    def _text(self, folder: str, name: str, needs: tuple[str, ...] = ()) -> str:
+        path = f"{folder}/{name}.txt"
+        own = self.folder / path if self.folder else None
         if own and own.is_file():
-            self.replaced.add(name)
+            self.replaced.add(path)
             where, text = str(own), own.read_text(encoding="utf-8")
         else:
-            where, text = name, self._bundled(agent, f"{game}.txt")
-        for needed in ("situation", "task", "information", *needs):
+            where, text = path, self._bundled(folder, f"{name}.txt")
+        for needed in needs:
             if "{" + needed + "}" not in text:
                 raise PromptError(f"{where} has no place for {{{needed}}}")
-        text = _in_dialect(text, self.dialect)
-        self.read[name] = text
-        return Template(text.rstrip("\n"))
+        self.read[path] = _in_dialect(text, self.dialect)
+        return self.read[path].rstrip("\n")
 
     def _bundled(self, agent: str, file: str) -> str:
         """Return a text of the set, or the standard one if the set lacks it."""

@@ -21,8 +21,10 @@ from textcraft_gym.agents.games.alfworld.household import (
     likely,
     read_task,
 )
+from textcraft_gym.agents.simulated import programs
 from textcraft_gym.agents.simulated.cues import Cue
 from textcraft_gym.agents.simulated.faults import Draws
+from textcraft_gym.agents.simulated.programs import Stage
 from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import in_mind, too_much
 
@@ -45,6 +47,9 @@ _SUCCEEDED = re.compile(r"I succeeded on step ([0-9, ]+)\.")
 _NOT_THERE = re.compile(r'I failed on step \d+ "(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)"')
 _NUMBERED = re.compile(r"[a-z]+ \d+")
 _ANSWERED = re.compile(r"^#1 (.+)\n+Success: (\w+)", re.MULTILINE)
+_LISTED = re.compile(r"^    if start_from <= (\d+):\n.*\n        places = (\[.*\])$", re.MULTILINE)
+_MISSED = re.compile(r"^Error in \[Step (\d+)\]: no \w+ in (\[.*?\])\.", re.MULTILINE)
+_QUOTED = re.compile(r"'([^']+)'")
 _SOUGHT_AT = re.compile(r"(?:pick a (\w+)|look at the \w+ under the (\w+)) at (\w+ \d+)")
 _INVENTORY = re.compile(r"^You are (?:not carrying anything|carrying: a (\w+) \d+)\.", re.MULTILINE)
 _PICK = re.compile(r"pick an? (\w+) at (\w+ \d+)")
@@ -72,6 +77,8 @@ def answer(prompt: str, reading: Reading) -> str:
             return mind.turn(sentence)
         case Cue.REFLECTION:
             return mind.reflect()
+        case Cue.FUNCTION:
+            return mind.function(information)
         case Cue.EXPLANATION:
             return WRONG if reading.draws.errs("misjudge", "diagnosis") else MISSING
         case Cue.NUMBERED_STEPS | Cue.MENDED_PLAN:
@@ -226,6 +233,32 @@ class Mind:
                 complaint = too_many
         return complaint or write_plan(steps)
 
+    def function(self, information: str) -> str:
+        """Return the task as a function; where a search was in vain, it goes on in the other places."""
+        left = {int(step): _QUOTED.findall(places) for step, places in _LISTED.findall(information)}
+        if failed := _MISSED.search(information):
+            step, searched = int(failed[1]) - 1, _QUOTED.findall(failed[2])
+            # A list that it wrote itself had all the places that were left.
+            left[step] = [] if step in left else [name for name in self.household.places if name not in searched]
+        elif information.count("\n"):
+            return "task failed! I see no other way to do it."
+        if not all(left.values()):
+            return "task failed! I have searched all places."
+        return too_much([self.about()], self.span) or programs.write(self._solution(left))
+
+    def _solution(self, left: dict[int, list[str]]) -> list[Stage]:
+        """Return the steps of a function; ``left`` has the places to search, by the step that lists them."""
+        task, target = self.task, self._target()
+        stages: list[Stage] = []
+        for index in range(task.amount):
+            stages += _search(task.thing, left.get(len(stages) + 1), avoid=target if index else "")
+            stages.append(_taking(task.thing))
+            stages += [_treating(task.thing, task.treatment, place) for place in self._appliances()]
+            stages += [_putting(task.thing, target)] if target else []
+        if task.lamp:
+            stages += [*_search(task.lamp, left.get(len(stages) + 1)), _lighting(task.lamp)]
+        return stages
+
     def steps(self, dialogue: str) -> str:
         """Return a plan in numbered steps: without those done, with other places where an object was not found."""
         if complaint := too_much([self.about()], self.span):
@@ -351,6 +384,59 @@ class Mind:
         plain = stage.removesuffix(_among(task))
         named = [place for name, group in groups.items() for place in _chunks(name, group, apart=len(groups) == 1)]
         return [f"{plain}{_among(task._replace(places=(place,)))}" for place in named] or [stage]
+
+
+def _search(thing: str, places: list[str] | None, avoid: str = "") -> list[Stage]:
+    """Return the steps that list the places where a thing may be, and search them."""
+    asking = [f"answer = ask(f'{programs.PLACES.format(thing=thing)}')", "places = literal_eval(answer)"]
+    looking = [
+        "observation = agent.goto(place)",
+        "if 'closed' in observation:",
+        "    observation = agent.open_receptacle(place)",
+        f"if 'a {thing} ' in observation:",
+        "    break",
+    ]
+    if avoid:  # what was put there is not taken away again
+        looking = [f"if place != {avoid!r}:", *(f"    {line}" for line in looking)]
+    listing = asking if places is None else [f"places = {places!r}"]
+    return [
+        Stage(f"list where a {thing} may be", listing, "places", "there is no place to search"),
+        Stage(
+            f"search these places for a {thing}",
+            ["observation = ''", "for place in places:", *(f"    {line}" for line in looking)],
+            f"'a {thing} ' in observation",
+            f"no {thing} in {{places}}",
+        ),
+    ]
+
+
+def _taking(thing: str) -> Stage:
+    number = f"number = ask(f'{programs.NUMBER.format(thing=thing)}')"
+    lines = [number, f"thing = f'{thing} {{number}}'", "agent.take(thing, place)"]
+    return Stage(f"take the {thing}", lines, "agent.holding == thing", "I do not hold {thing}")
+
+
+def _treating(thing: str, treatment: str, place: str) -> Stage:
+    lines = [f"agent.goto({place!r})", f"observation = agent.{treatment}(thing, {place!r})"]
+    return Stage(
+        f"{treatment} the {thing}", lines, f"'You {treatment}' in observation", f"I did not {treatment} {{thing}}"
+    )
+
+
+def _putting(thing: str, target: str) -> Stage:
+    lines = [
+        f"observation = agent.goto({target!r})",
+        "if 'closed' in observation:",
+        f"    agent.open_receptacle({target!r})",
+        f"agent.put(thing, {target!r})",
+    ]
+    return Stage(f"put the {thing} in {target}", lines, "agent.holding == ''", "I still hold {agent.holding}")
+
+
+def _lighting(lamp: str) -> Stage:
+    number = f"number = ask(f'{programs.NUMBER.format(thing=lamp)}')"
+    lines = [number, f"observation = agent.turn_on(f'{lamp} {{number}}')"]
+    return Stage(f"turn on the {lamp}", lines, "'You turn on' in observation", f"the {lamp} is not on")
 
 
 def _holds(dialogue: str, thing: str) -> bool:

@@ -1,7 +1,8 @@
 """Cues: the last lines of the agents' prompts, by which the simulated model recognises the kind of request.
 
-A prompt whose last line is not a cue asks for a plan. The lines are in ``agents/prompts`` and, for the two that follow
-a failed goal, in ``agents/deps``; a user's prompt is understood if it ends with a line of the same form.
+A prompt whose last line is not a cue asks for a plan. The lines are in ``agents/prompts``; the two that follow a failed
+goal are in ``agents/deps``, and those about a function in ``agents/adaplanner``. A user's prompt is understood if it
+ends with a line of the same form.
 """
 
 from __future__ import annotations
@@ -14,17 +15,31 @@ from typing import NamedTuple
 class Cue(Enum):
     """Kind of answer that a prompt asks for."""
 
+    ACTION = auto()
+    ANSWER = auto()
     CHOICE = auto()
     DETAIL_MATCH = auto()
     EXPLANATION = auto()
+    FIRST_CHANGE = auto()
+    FLAWS = auto()
+    FORM = auto()
+    FUNCTION = auto()
     GOALS = auto()
     MENDED_PLAN = auto()
+    NEW_PLAN = auto()
     NEXT_GOAL = auto()
+    NUMBERED_ACTION = auto()
     NUMBERED_STEPS = auto()
+    NUMBERED_TURN = auto()
     PLAN = auto()
     PROGRAM = auto()
+    QUESTION = auto()
     REFLECTION = auto()
+    REVISION = auto()
     SIMPLE_MATCH = auto()
+    SUMMARY = auto()
+    SYNTAX = auto()
+    THOUGHT = auto()
     TURN = auto()
 
 
@@ -37,12 +52,26 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Mend this", Cue.MENDED_PLAN),  # DEPS and the zero-shot planner, after a goal failed
         (r"^Plan as goals", Cue.GOALS),  # deps
         (r"^Thoughts and plan", Cue.GOALS),  # chain_of_thought
+        (r"^Thoughts, then the answer", Cue.ANSWER),  # chain_of_thought without tools
         (r"^Plan as numbered", Cue.NUMBERED_STEPS),  # deps in a household
         (r"^Next goal", Cue.NEXT_GOAL),  # inner_monologue
         (r"^Program", Cue.PROGRAM),  # code_as_policies, and progprompt "with checks"
+        (r"^def solution\(", Cue.FUNCTION),  # adaplanner
+        (r"^Are there errors of syntax", Cue.SYNTAX),  # adaplanner, before a function is played
+        (r"^From which step", Cue.FIRST_CHANGE),  # adaplanner, after a function was mended
+        (r"^Answer:$", Cue.QUESTION),  # adaplanner, for a question of a function
         (r"^Reflection", Cue.REFLECTION),  # reflexion
         (r"^Simple match", Cue.SIMPLE_MATCH),  # ADaPT's skill of matching listed products
         (r"^Detail match", Cue.DETAIL_MATCH),  # ADaPT's skill of matching an opened product
+        (r"^Thought \d+:$", Cue.NUMBERED_TURN),  # react in numbered turns, and where an action was left out
+        (r"^Action \d+:$", Cue.NUMBERED_ACTION),
+        (r"\bThought:$", Cue.THOUGHT),  # autoplan: the two parts of a turn, and the form of its action
+        (r"^Action:$", Cue.ACTION),
+        (r"^As the game takes it:$", Cue.FORM),
+        (r"\bSummary:$", Cue.SUMMARY),  # autoplan: what is asked after an episode
+        (r"\bFlaws:$", Cue.FLAWS),
+        (r"\bRevision:$", Cue.REVISION),
+        (r"\bNew plan:$", Cue.NEW_PLAN),  # autoplan's update
     )
 )
 """The pattern of each cue, searched for in the last line of a prompt; the first match counts."""

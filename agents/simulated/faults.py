@@ -6,7 +6,7 @@
 ``slip``
     A command that it writes is wrong in one place: another amount, or another name of the same sort that the prompt
     has, such as an item, a receptacle, a product or a value of an option. Each line of a plan or a program is a command
-    of its own; thoughts have no slips.
+    of its own, of a function each call of a method; thoughts have no slips.
 ``misjudge``
     A judgement is wrong. After an action that changed something, it takes an unfinished task for finished; a verdict
     on a product is the opposite of the right one, a choice of commands is another one, and a reflection or the
@@ -37,6 +37,7 @@ CLAIMS = {Cue.TURN: "Task completed!", Cue.NEXT_GOAL: "done", Cue.CHOICE: "done"
 """The claim of success in each kind of answer that can claim it."""
 
 _PLAN_LINE = re.compile(r"^(Step \d+: |#\d+ |(?= *(?:assert |\w+\()))(.+?)( # step \d+)?$", re.MULTILINE)
+_CALL = re.compile(r"^( +(?:\w+ = )?)(agent\..+)()$", re.MULTILINE)
 _AMOUNT = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
 
 
@@ -116,7 +117,7 @@ def with_slips(answer: str, cue: Cue, read_names: Callable[[], Names], draws: Dr
             command = _mistaken(command, read_names(), draws, place)
         return f"{label}{command}{comment}"
 
-    return _PLAN_LINE.sub(line, answer)
+    return (_CALL if cue is Cue.FUNCTION else _PLAN_LINE).sub(line, answer)
 
 
 def _mistaken(command: str, names: Names, draws: Draws, about: str) -> str:

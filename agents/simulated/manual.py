@@ -7,8 +7,8 @@ It uses what it has read, and knows nothing else of how to play:
 - A command or a form that it was told but never shown in a demonstration takes a place in its mind (``span``). In a
   household, where a whole task of the kind is shown, its appliance or lamp takes none, and where only tasks are shown
   that go on after a search, the end of a step that only searches takes one.
-- Habits come from the manual as well: to search the likeliest places first, to choose options before a purchase.
-  Without them it searches in alphabetical order, and buys at once.
+- Habits come from the manual as well: to search the likeliest places first, to choose options before a purchase, and
+  those of a reader of questions (``hotpotqa.py``). Without them it searches in alphabetical order, and buys at once.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from dataclasses import dataclass
 
 from textcraft_gym.agents.adapt.react import COMPLETED, FAILED, THOUGHT
 from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.programs import HEAD
 
 LINE_FORMS = {
+    Cue.FUNCTION: r"def solution\(",
     Cue.GOALS: r"\w\(\{",
     Cue.MENDED_PLAN: r"\w\(\{",
     Cue.NEXT_GOAL: r"\w\(\{",
@@ -83,6 +85,8 @@ def in_own_words(answer: str, cue: Cue, manual: Manual) -> str:
         case Cue.GOALS | Cue.MENDED_PLAN | Cue.NEXT_GOAL | Cue.PROGRAM:
             told = answer != "done" or manual.tells(r"\bdone\b")
             return "\n".join(_call(line, manual) for line in _steps(answer, manual).split("\n")) if told else ALL_DONE
+        case Cue.FUNCTION:
+            return _function(answer, manual)
         case Cue.CHOICE | Cue.SIMPLE_MATCH:
             return answer if manual.tells(r"\bnumber\b") else "The one that fits."
         case Cue.DETAIL_MATCH:
@@ -123,6 +127,13 @@ def _call(line: str, manual: Manual) -> str:
     if call is None or manual.tells(rf"\b{call[2]}\({re.escape(call[3])}"):
         return line
     return f"{call[1]}{' '.join(re.findall(r'[a-z0-9]+', line))}"
+
+
+def _function(source: str, manual: Manual) -> str:
+    """Return a function, or what its steps do where no such function is shown; its form is more than can be told."""
+    if manual.shows(LINE_FORMS[Cue.FUNCTION]) or not source.startswith(HEAD):
+        return source
+    return "\n".join(f"I {title}." for title in re.findall(r"print\('\[Step \d+\] (.+)'\)", source))
 
 
 def _pattern(form: str) -> str:

@@ -12,6 +12,7 @@ from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.adapt.step_plan import write_plan
 from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games.crafting import Recipe, Want, listed, read_parts, read_recipe
+from textcraft_gym.agents.simulated import programs
 from textcraft_gym.agents.simulated.cues import Cue
 from textcraft_gym.agents.simulated.manual import LINE_FORMS
 from textcraft_gym.agents.simulated.reading import Reading
@@ -58,6 +59,8 @@ class Mind(ABC):
     """Prefixes of observations after which to look at the inventory."""
     give_up_after: ClassVar[tuple[str, ...]] = ("Could not", "Wrong")
     """Prefixes of observations after which to give up, if the inventory was looked at."""
+    counter: ClassVar[str]
+    """The method by which a function counts what is held."""
 
     def __init__(
         self,
@@ -182,6 +185,23 @@ class Mind(ABC):
         item, count = want.item, want.amount + self.count(want.item)
         call = f"{self.verb(item)}({item!r}, {count})"
         return f"assert count({item!r}) >= {count} else {call}" if checked else call
+
+    def function(self) -> str:
+        """Return the plan as a function in steps, from what is held according to the last report."""
+        steps = self._full_plan(self.wants)
+        return steps if isinstance(steps, str) else programs.write(map(self._stage, steps))
+
+    def _stage(self, step: Step) -> programs.Stage:
+        item, count = step.want.item, step.want.amount + self.count(step.want.item)
+        holds = f"agent.{self.counter}({item!r}) >= {count}"
+        return programs.Stage(f"have {count} {item}", self.methods(step), holds, f"I do not have {count} {item}")
+
+    def methods(self, step: Step) -> list[str]:
+        """Return a step as lines of a function that call methods."""
+        recipe = (step.recipe or Recipe(step.want))._replace(verb=self.verb(step.want.item))
+        read = read_recipe(self.action(recipe)) or recipe  # with members in the place of kinds
+        parts = f", {listed(read.parts)!r}" if read.parts else ""
+        return [f"agent.{read.verb}({read.makes.item!r}, {read.makes.amount}{parts})"]
 
     def call(self, step: Step) -> str:
         """Return a step as a goal; counts are totals held afterwards."""
@@ -374,6 +394,8 @@ def go_on(mind: Mind, turns: Sequence[str]) -> str:
             return mind.next_goal()
         case Cue.PROGRAM:
             return mind.program(checked=question.checked)
+        case Cue.FUNCTION:
+            return mind.function()
         case Cue.REFLECTION:
             return mind.reflect()
         case _:

@@ -59,6 +59,7 @@ class Player(Mind):
     """The model's reading of one prompt; above a temperature of 0 it draws the wood to use if any is possible."""
 
     check_after = ("Could not",)
+    counter = "count"
 
     def __init__(self, situation: str, goal: str, rest: str, reading: Reading) -> None:
         wants = _wants(goal, _MUST_BE_WORN in situation)
@@ -80,6 +81,17 @@ class Player(Mind):
         """Return a plan, with a wood chosen."""
         self.choose_wood()
         return super().plan(in_full=in_full)
+
+    def function(self) -> str:
+        """Return a function, with a wood chosen."""
+        self.choose_wood()
+        return super().function()
+
+    def methods(self, step: Step) -> list[str]:
+        """Return a step as lines of a function."""
+        if step.want.item.endswith(EQUIPPED):
+            return [f"agent.equip({step.want.item.removesuffix(EQUIPPED)!r})"]
+        return super().methods(step)
 
     def reflect(self) -> str:
         """Return the failure and a plan, with a wood chosen."""

@@ -8,8 +8,17 @@ import re
 from functools import partial
 
 from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
-from textcraft_gym.agents.simulated import alfworld, minetechtree, textcraft, webshop
-from textcraft_gym.agents.simulated.cues import read_question
+from textcraft_gym.agents.simulated import (
+    alfworld,
+    autoplan,
+    hotpotqa,
+    minetechtree,
+    numbered,
+    programs,
+    textcraft,
+    webshop,
+)
+from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.faults import Draws, Faults, with_claim, with_slips
 from textcraft_gym.agents.simulated.manual import in_own_words, read_manual
 from textcraft_gym.agents.simulated.reading import Reading
@@ -17,7 +26,11 @@ from textcraft_gym.errors import true_or_false
 
 CHARACTERS_PER_TOKEN = 4
 _TASK = re.compile(r"\n(?:Goal|Your task is to): ")
-READERS = (alfworld, minetechtree, textcraft, webshop)
+READERS = (alfworld, hotpotqa, minetechtree, textcraft, webshop)
+FORMS = (autoplan, numbered)
+"""The forms of dialogue that it answers as it does turns of one line."""
+WITHOUT_GAME = (Cue.FIRST_CHANGE, Cue.QUESTION, Cue.SYNTAX)
+"""Questions whose prompts show no game."""
 
 
 class SimulatedModel:
@@ -69,28 +82,37 @@ class SimulatedModel:
     ) -> Completion:
         """Return the completion; ``task failed!`` if the prompt is of no game that it knows."""
         asked = prompt_text(prompt)
-        # If a prompt mentions several games, as in its examples, the last one is played.
-        reader = max(READERS, key=lambda reader: asked.rfind(reader.MARK))
-        text = "task failed! I do not know this game."
-        if reader.MARK in asked:
-            drawn = f"{sample}/{asked}" if temperature > 0 else asked
-            reading = Reading(
-                question=read_question(asked),
-                span=self.span,
-                exempt_plan=self.exempt_plan,
-                rng=random.Random(sample) if temperature > 0 else None,
-                draws=Draws(self.faults, self.seed, drawn),
-                manual=read_manual(asked, reader.MARK),
-            )
-            cue, draws = reading.question.cue, reading.draws
-            text = reader.answer(asked, reading)
-            text = with_claim(text, cue, progressed=_progressed(asked, reader.PROGRESS), draws=draws)
-            text = with_slips(text, cue, partial(reader.names, asked, text), draws)
-            text = in_own_words(text, cue, reading.manual)
+        answered = partial(self._answer, temperature=temperature, sample=sample)
+        form = next((form for form in FORMS if read_question(asked).cue in form.CUES), None)
+        text = form.answer(asked, answered) if form else answered(asked)
         for end in stop:
             text = text.split(end, 1)[0]
         text = text[: CHARACTERS_PER_TOKEN * max_tokens]
         return Completion(text, {"prompt_tokens": _tokens(asked), "completion_tokens": _tokens(text)})
+
+    def _answer(self, asked: str, *, temperature: float, sample: int) -> str:
+        """Return the answer to a prompt, not cut off yet."""
+        # If a prompt mentions several games, as in its examples, the last one is played.
+        reader = max(READERS, key=lambda reader: asked.rfind(reader.MARK))
+        text = "task failed! I do not know this game."
+        question = read_question(asked)
+        draws = Draws(self.faults, self.seed, f"{sample}/{asked}" if temperature > 0 else asked)
+        if question.cue in WITHOUT_GAME:
+            text = programs.answer(asked, question.cue, self.span, draws)
+        elif reader.MARK in asked:
+            reading = Reading(
+                question=question,
+                span=self.span,
+                exempt_plan=self.exempt_plan,
+                rng=random.Random(sample) if temperature > 0 else None,
+                draws=draws,
+                manual=read_manual(asked, reader.MARK),
+            )
+            text = reader.answer(asked, reading)
+            text = with_claim(text, question.cue, progressed=_progressed(asked, reader.PROGRESS), draws=draws)
+            text = with_slips(text, question.cue, partial(reader.names, asked, text), draws)
+            text = in_own_words(text, question.cue, reading.manual)
+        return text
 
     def _name(self) -> str:
         """Return the spec that makes an equal model."""

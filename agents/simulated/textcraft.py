@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from textcraft_gym.agents.games.crafting import MARK, Crafts, Recipe, Want, read_crafts, read_held
-from textcraft_gym.agents.simulated.mind import Mind, go_on, read_blamed, read_failed, read_steps
+from textcraft_gym.agents.simulated.mind import Mind, Step, go_on, read_blamed, read_failed, read_steps
 from textcraft_gym.agents.simulated.reading import Reading
 
 _WANT = re.compile(r"(?:craft|get) (?:([0-9]{1,9}) )?(.+?)(?: using .*)?")
@@ -79,6 +79,7 @@ class Player(Mind):
     """The model's reading of one prompt; above a temperature of 0 it draws recipes and members of kinds."""
 
     check_after = ("Could not find enough",)
+    counter = "has"
 
     def __init__(self, page: Page, goal: Want, reading: Reading) -> None:
         super().__init__([goal], page.held, page.steps, page.failed, page.blamed, reading)
@@ -113,6 +114,19 @@ class Player(Mind):
             return random.Random(f"{self.draw}/{want.item}").choice(choices)
         return min(choices, key=lambda recipe: len(list(self._to_make(recipe, want.amount))))
 
+    def methods(self, step: Step) -> list[str]:
+        """Return a step as lines of a function: a command that must be repeated is in a loop."""
+        if step.recipe is None:
+            return super().methods(step)
+        made = step.recipe.makes
+        once = next(
+            (one.makes.amount for one in self.crafts.recipes[made.item] if _repeats(one, step.recipe)), made.amount
+        )
+        times = made.amount // once
+        parts = tuple(part._replace(amount=part.amount // times) for part in step.recipe.parts)
+        lines = super().methods(Step(step.want, Recipe(Want(made.item, once), parts)))
+        return [f"for _ in range({times}):", *(f"    {line}" for line in lines)] if times > 1 else lines
+
     def _to_make(self, recipe: Recipe, count: int) -> Iterator[str]:
         for part in recipe.parts:
             if part.item in self.crafts.recipes and self.held.get(part.item, 0) < recipe.times(count) * part.amount:
@@ -139,6 +153,12 @@ class Player(Mind):
 
     def _uses_none(self, recipe: Recipe, members: list[str]) -> bool:
         return set(members).isdisjoint(part.item for part in recipe.parts)
+
+
+def _repeats(once: Recipe, recipe: Recipe) -> bool:
+    """Return whether a recipe is a listed one several times; its members of kinds may be named."""
+    times = recipe.makes.amount // once.makes.amount
+    return [part.amount for part in once.repeated(times).parts] == [part.amount for part in recipe.parts]
 
 
 def _want(text: str) -> Want | None:

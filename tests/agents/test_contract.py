@@ -8,6 +8,7 @@ import pytest
 
 from textcraft_gym import tasks
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
+from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.agent import (
     EpisodeOver,
     Message,
@@ -103,6 +104,22 @@ class TestCodeAsPoliciesInATechTree(InATechTree):
     name = "code_as_policies"
 
 
+class TestAdaPlanner(Named):
+    name = "adaplanner"
+
+
+class TestAdaPlannerInAHousehold(AgentContract):
+    env_id = "ALFWorld-v0"
+    tasks = HOUSEHOLDS
+
+    def make_agent(self):
+        return make_agent("adaplanner", profile=ALFWORLD)
+
+
+class TestAdaPlannerInATechTree(InATechTree):
+    name = "adaplanner"
+
+
 class TestADaPT(Named):
     name = "adapt"
 
@@ -110,6 +127,15 @@ class TestADaPT(Named):
 class TestADaPTWithReplay(AgentContract):
     def make_agent(self):
         return ADaPTAgent(TEXTCRAFT, rollback="replay")
+
+
+class TestAutoPlan(Named):
+    name = "autoplan"
+
+
+class TestAutoPlanThatReflects(AgentContract):
+    def make_agent(self):
+        return AutoPlanAgent(TEXTCRAFT, plan="1. Craft.\n", reflect="full")
 
 
 class TestPlanAndExecute(Named):

@@ -49,6 +49,16 @@ def test_defaults__are_those_of_the_papers(game: str):
     assert load_profile(game).max_steps == MAX_STEPS[game]
 
 
+def test_defaults__of_questions_are_those_of_react_and_reflexion():
+    """Seven and six turns, each a thought and an action; no turn in vain ends an attempt."""
+    for agent in ("adapt", "plan_and_execute", "react", "try_again"):
+        assert astuple(settings_for(agent, "hotpotqa"))[:3] == (14, 14, 100)
+    assert astuple(settings_for("reflexion", "hotpotqa"))[:3] == (12, 12, 100)
+    assert [settings_for(agent, "hotpotqa").d_max for agent in ("adapt", "reflexion", "try_again")] == [3, 5, 5]
+    assert settings_for("reflexion", "hotpotqa", d_max=1) == settings_for("react", "hotpotqa", d_max=1)
+    assert load_profile("hotpotqa").max_steps == 100
+
+
 def test_defaults__are_of_agents_and_games_that_there_are():
     for agent, game in DEFAULTS:
         assert agent in AGENTS

@@ -10,7 +10,8 @@ import pytest
 
 from textcraft_gym.agents.adapt.step_plan import Group, Plan, parse_plan
 from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
-from textcraft_gym.agents.deps.program import Interpreter, parse_program
+from textcraft_gym.agents.program.interpreter import Interpreter
+from textcraft_gym.agents.program.parse import parse_program
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.moves import NO_INGREDIENTS, Making, Refused, understand
@@ -260,5 +261,5 @@ def test_programs__are_read_and_win(agent: str):
         assert wins(env, actions[-1:]) == (name == "equip")
         return True
 
-    assert not list(Interpreter(call).run(parse_program("\n".join(lines))))
+    assert not list(Interpreter(call).run(parse_program("\n".join(lines), checks=True)))
     assert actions[-1] == "equip leather boots"

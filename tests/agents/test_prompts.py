@@ -12,15 +12,26 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents import prompts as bundled
+from textcraft_gym.agents.adaplanner.adaplanner import AdaPlannerAgent
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
+from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.agent import prompt_text
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
-from textcraft_gym.agents.games import ALFWORLD, DEFAULT, MINETECHTREE, TEXTCRAFT, WEBSHOP, game_names, load_profile
+from textcraft_gym.agents.games import (
+    ALFWORLD,
+    DEFAULT,
+    HOTPOTQA,
+    MINETECHTREE,
+    TEXTCRAFT,
+    WEBSHOP,
+    game_names,
+    load_profile,
+)
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.registry import AGENTS, find_agent, takes
 
@@ -47,7 +58,33 @@ WOOD = "Step 1: mine 1 oak log\nStep 2: craft 4 oak planks\nExecution Order: (St
 HIDES = "hunt({'leather': 4}, null, null); # step 1"
 WEAR = "equip({'leather boots': 1}, {'leather boots': 1}, null); # step 2"
 
+HONEY = """def solution(agent, start_from=1):
+    if start_from <= 1:
+        n = literal_eval(ask('How many?'))
+    if start_from <= 2:
+        agent.get('honey', n)
+        assert agent.has('honey') == n, f'Error in [Step 2]: no honey. {agent.report()}'
+"""
+BOLD = """    if start_from <= 1:
+        observation = agent.goto('countertop 1')
+        assert agent.take('plate 9', 'countertop 1') == 'You pick it up.', f'Error in [Step 1]. {agent.report()}'"""
+
 EPISODES = {
+    "adaplanner": (
+        BEEHIVE,
+        AdaPlannerAgent(TEXTCRAFT, tries=2),
+        {
+            "planner": [HONEY],
+            "checker": ["No."],
+            "ask": ["3"],
+            "refiner": [HONEY.replace("honey'", "honeycomb'"), "Step 2"],
+        },
+    ),
+    "alfworld_adaplanner": (
+        PLATE,
+        AdaPlannerAgent(ALFWORLD, tries=2),
+        {"planner": [BOLD[:-1]], "checker": [f"Yes.\n{BOLD}"], "refiner": ["I cannot."]},
+    ),
     "react": (
         BEEHIVE,
         ReActAgent(TEXTCRAFT),
@@ -80,6 +117,46 @@ EPISODES = {
         BEEHIVE,
         ADaPTAgent(DEFAULT, d_max=2),
         {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
+    ),
+    "autoplan": (
+        BEEHIVE,
+        AutoPlanAgent(TEXTCRAFT, turns=2, plan="1. Fetch {count} of each.\n2. Craft.", reflect="full"),
+        {
+            "thought": ["Step 1.\nBees first.", "Still step 1."],
+            "action": ["I get honeycomb", "fly"],
+            "formalizer": ["get 3 honeycomb", "fly"],
+            "summary": ["1. I got honeycomb."],
+            "flaws": ["Nobody flies."],
+            "revision": ["Craft the planks before."],
+        },
+    ),
+    "alfworld_autoplan": (
+        PLATE,
+        AutoPlanAgent(ALFWORLD, turns=1, reflect="full"),
+        {
+            "thought": ["To the counter."],
+            "action": ["Walk to the counter"],
+            "formalizer": ["go to countertop 1"],
+            "summary": ["1. I went to a counter."],
+            "flaws": ["I was slow."],
+        },
+    ),
+    "hotpotqa_autoplan": (
+        "q1",
+        AutoPlanAgent(HOTPOTQA, turns=2, plan="1. Search.\n2. Answer.", reflect="full"),
+        {
+            "thought": ["Step 1.", "Still step 1."],
+            "action": ["Search for the film", "Ines Calder"],
+            "formalizer": ["search[Harrow Vale]", "search[Ines Calder]"],
+            "summary": ["1. I found the director."],
+            "flaws": ["No answer."],
+            "revision": ["Answer in time."],
+        },
+    ),
+    "hotpotqa_react": (
+        "q1",
+        ReActAgent(HOTPOTQA, form="numbered", turns=4),
+        {"executor": [" The film.\nAction 1: Search[Harrow Vale]", " It is Quill Bay", " Finish[Quill Bay]"]},
     ),
     "deps": (
         BEEHIVE,
@@ -167,7 +244,8 @@ def test_agent__sends_exactly_these_prompts(name: str):
 
 
 PLANNED = {
-    "chain_of_thought": ["minetechtree", "textcraft"],
+    "adaplanner": ["alfworld", "minetechtree", "textcraft"],
+    "chain_of_thought": ["hotpotqa", "minetechtree", "textcraft"],
     "code_as_policies": ["minetechtree", "textcraft"],
     "dep": ["alfworld", "minetechtree", "textcraft"],
     "deps": ["alfworld", "minetechtree", "textcraft"],
@@ -241,8 +319,8 @@ def test_prompts__say_what_is_wrong_with_them(tmp_path: Path):
     (tmp_path / "react" / "textcraft.txt").write_text("Goal: {goal}\n>")
     with pytest.raises(PromptError, match=r"no place for \{situation\}"):
         ReActAgent(TEXTCRAFT, Prompts(tmp_path))
-    with pytest.raises(PromptError, match=r"no prompt autoplan/textcraft.txt"):
-        Prompts(tmp_path).of("autoplan", "textcraft")
+    with pytest.raises(PromptError, match=r"no prompt planner/textcraft.txt"):
+        Prompts(tmp_path).of("planner", "textcraft")
 
 
 def test_prompt__puts_values_in_their_places_once():

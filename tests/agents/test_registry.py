@@ -131,7 +131,7 @@ def test_make_agent__finds_agents_of_installed_packages(tmp_path: Path):
         make_agent("lost")
 
 
-PLANNERS = ("chain_of_thought", "code_as_policies", "progprompt")
+PLANNERS = ("code_as_policies", "progprompt")
 
 
 def test_why_not__tells_which_agent_plays_which_game():
@@ -141,9 +141,11 @@ def test_why_not__tells_which_agent_plays_which_game():
             assert games == ["alfworld"]
         elif name == "naive_buyer":
             assert games == ["webshop"]
+        elif name == "chain_of_thought":
+            assert games == ["hotpotqa", "minetechtree", "textcraft"]
         elif name in PLANNERS:
             assert games == ["minetechtree", "textcraft"]
-        elif name in ("dep", "deps", "inner_monologue", "zero_shot"):
+        elif name in ("adaplanner", "dep", "deps", "inner_monologue", "zero_shot"):
             assert games == ["alfworld", "minetechtree", "textcraft"]
         else:
             assert games == [*game_names(), "default"]

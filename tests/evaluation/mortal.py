@@ -1,14 +1,16 @@
-"""Agents that make trouble for the process that plays them, named so that any process can make them."""
+"""Agents, and a model, that make trouble for the process that plays them, named so that any process can make them."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.agent import Completion, Play, Prompt, Routine, prompt_text
 
 
 def look(play: Play) -> Routine:
@@ -35,6 +37,19 @@ class Mortal:
                 file.write(b"+")
             os.kill(os.getpid(), signal.SIGKILL)
         return (yield from look(play))
+
+
+class Witness:
+    """A model that notes each of its prompts in the file ``$WITNESS``, and kills its process before ``$KILLED_AT``."""
+
+    def complete(self, prompt: Prompt, **how: Any) -> Completion:
+        notes = Path(os.environ["WITNESS"])
+        text = hashlib.sha256(repr((prompt_text(prompt), how)).encode()).hexdigest()[:16]
+        if notes.exists() and len(notes.read_text().splitlines()) == int(os.environ.get("KILLED_AT", "-1")):
+            os.kill(os.getpid(), signal.SIGKILL)
+        with notes.open("a") as file:
+            file.write(f"{text}\n")
+        return Completion(f"get {text}", {"completion_tokens": 3}, 0.5)
 
 
 class Unsendable:

@@ -338,7 +338,7 @@ class EpisodeRunner:
     def _count(self, completion: Completion) -> None:
         """Add the tokens and the cost of a completion."""
         tokens = self.episode.tokens
-        for kind, count in _token_counts(completion).items():
+        for kind, count in token_counts(completion).items():
             tokens[kind] = tokens.get(kind, 0) + count
             self.play.node.tokens += count
         self.episode.cost += float(completion.cost)
@@ -357,7 +357,7 @@ def _check_claim(expected: str, claim: object) -> None:
         raise AgentError(f"expected {expected} True, False or None, got {claim!r}") from None
 
 
-def _token_counts(completion: Any) -> dict[str, int]:
+def token_counts(completion: Any) -> dict[str, int]:
     """Return the tokens of a completion by kind, the documented kinds only.
 
     Raises:

@@ -28,6 +28,7 @@ _CONFIG: Mapping[str, Any] = {
     "wrappers": list[str],
     "seed": int,
     "limit": int | None,
+    "tasks": list[str] | None,
     "max_steps": int,
     "max_calls": int,
     "env_sha256": _TEXT,
@@ -49,6 +50,7 @@ def read_foreign_config(folder: str | Path) -> dict[str, Any]:
     if not isinstance(config, dict) or config.get("schema") != SCHEMA:
         found = config.get("schema", 1) if isinstance(config, dict) else None
         raise RunError(f"{folder}: expected a run of format {SCHEMA}, got {found!r}")
+    config = {"tasks": None, **config}  # which runs of earlier versions do not name
     for name, expected in _CONFIG.items():
         if name not in config or not is_of_type(config[name], expected):
             found = repr(config[name])[:80] if name in config else "nothing"
@@ -103,6 +105,7 @@ def foreign_spec(
             prompts=prompts,
             env_args=env_args,
             wrappers=tuple(wrappers),
+            tasks=None if config["tasks"] is None else tuple(config["tasks"]),
             **numbers,
         )
     except ValueError as error:

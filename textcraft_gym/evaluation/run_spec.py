@@ -89,6 +89,10 @@ class RunSpec:
         default=None,
         metadata=_about(f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."),
     )
+    tasks: tuple[str, ...] | None = field(
+        default=None,
+        metadata=_about("Id of a task to play, in place of all of the split; may be repeated.", flag="task"),
+    )
     max_steps: int | None = field(
         default=None,
         metadata=_about("Maximum actions per episode; by default the agent's budget or the registered limit."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Generator
+from collections.abc import Callable, Container, Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
+from textcraft_gym.errors import UnknownName
 from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
 from textcraft_gym.evaluation.episode import Episode, Job
 from textcraft_gym.evaluation.run_folder import Record, RunFolder, read_records
 from textcraft_gym.evaluation.run_spec import DEFAULT_SEEDS, RunSpec
 from textcraft_gym.evaluation.step_limit import step_budget
-from textcraft_gym.task import describe_task, task_hash, tasks_of
+from textcraft_gym.task import Task, describe_task, task_hash, tasks_of
 
 
 class Planned(NamedTuple):
@@ -128,10 +129,24 @@ def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     if tasks is not None:
         return {
             task.id: Planned(Job(task.id, spec.seed), describe_task(task), task_hash(spec.env, task))
-            for task in tasks[: spec.limit]
+            for task in chosen(tasks, spec.tasks)[: spec.limit]
         }
+    if spec.tasks is not None:
+        raise ValueError(f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds")
     seeds = range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS))
     return {_seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed)) for seed in seeds}
+
+
+def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
+    """Return the tasks with these ids, in the order of the split; all if none are named."""
+    if ids is None:
+        return tasks
+    known = {task.id: task for task in tasks}
+    for name in ids:
+        if name not in known:
+            raise UnknownName("task", name, list(known))
+    chosen = set(ids)
+    return [task for task in tasks if task.id in chosen]
 
 
 def _seed_key(seed: int) -> str:

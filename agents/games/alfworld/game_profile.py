@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.games.alfworld.avatar import HouseholdAvatar
 from textcraft_gym.agents.games.alfworld.controller import CommandChooser
 
 PROFILE = GameProfile(
@@ -13,6 +14,7 @@ PROFILE = GameProfile(
     no_op=("Nothing happens.", "OK."),
     max_steps=300,
     controller=CommandChooser,
+    avatar=HouseholdAvatar,
     dialects={
         "0.3": re.compile(r"\bin/on\b|\bYou arrive at loc\b"),
         "0.4": re.compile(r"\bmove \S+(?: \d+)? to\b|\bYou arrive at (?!loc\b)"),

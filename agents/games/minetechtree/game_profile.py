@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from textcraft_gym.agents.contract.game_profile import GameProfile, observation_of
+from textcraft_gym.agents.games.minetechtree.avatar import TechTreeAvatar
 from textcraft_gym.agents.games.minetechtree.controller import TechTreeController
 
 PROFILE = GameProfile(
@@ -14,4 +15,5 @@ PROFILE = GameProfile(
     report=observation_of("inventory"),
     max_steps=1000,
     controller=TechTreeController,
+    avatar=TechTreeAvatar,
 )

@@ -26,7 +26,7 @@ def test_profile__divides_the_first_observation_of_every_game(env_id: str):
         else:
             assert goal in observation.rpartition("\n")[2]
             assert observation.rstrip(".").endswith(goal)
-        assert (goal == profile.default_task) == (env_id == "WebShopLite-v0")
+        assert (goal == profile.default_task) == (env_id in ("HotpotQA-v0", "WebShopLite-v0"))
 
 
 def test_profile__takes_another_text_for_a_situation():

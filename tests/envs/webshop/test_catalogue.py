@@ -18,8 +18,8 @@ from textcraft_gym.envs.webshop import store
 from textcraft_gym.envs.webshop.catalogue import Catalogue
 from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
 from textcraft_gym.envs.webshop.goals import shuffled
-from textcraft_gym.envs.webshop.search.bm25 import Index
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.search.bm25 import Index
 
 
 @pytest.fixture

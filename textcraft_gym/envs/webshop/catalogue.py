@@ -13,9 +13,9 @@ from textcraft_gym.envs.webshop.files import GoalKind, find_files
 from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import shuffled, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.envs.webshop.search.bm25 import Index
 from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load, stored_index
 from textcraft_gym.progress import Progress, progress_bar
+from textcraft_gym.search.bm25 import Index
 
 GENERATED = "generated"
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from textcraft_gym.envs.webshop.goals import Wish, price_upper
-from textcraft_gym.envs.webshop.json_stream import JSONStreamError, read_items, read_members
 from textcraft_gym.envs.webshop.product import NO_PRICE, Product
-from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.errors import DataError
+from textcraft_gym.json_stream import JSONStreamError, read_items, read_members
 from textcraft_gym.progress import Progress
 
 T = TypeVar("T")
@@ -32,20 +32,8 @@ _ATTRIBUTES = "items_ins_v2"
 _HUMAN = "items_human_ins.json"
 
 
-class ShopDataError(TextCraftGymError, ValueError):
-    """Invalid data; the message names the file, the entry and the key. No catalogue is loaded in part.
-
-    Args:
-        file: The file or folder.
-        problem: The error message.
-        entry: The entry of the file, by its index or by ASIN.
-        key: The key in the entry.
-    """
-
-    def __init__(self, file: Path, problem: str, entry: object = None, key: str | None = None) -> None:
-        at = "" if entry is None else f", entry {entry}"
-        of = "" if key is None else f", key {key!r}"
-        super().__init__(f"{file}{at}{of}: {problem}")
+class ShopDataError(DataError):
+    """Invalid data of a shop; no catalogue is loaded in part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,30 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
-from functools import partial
-from pathlib import Path
-from typing import IO, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
-from textcraft_gym.cache import cache_folder, keep
+from textcraft_gym.arrays import Arrays, Records, RecordWriter, cached
 from textcraft_gym.envs.webshop.files import GoalKind, ShopDataError, ShopFiles, read_shop
 from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.envs.webshop.search.bm25 import Arrays, Index
 from textcraft_gym.progress import Progress
+from textcraft_gym.search.bm25 import Index
 
 FORMAT = 3
 """Version of the cached file and of the code that computes its content; files of another version are ignored."""
 
 _KEPT_PRODUCTS = 1 << 12
-_ALIGNMENT = 64
-_CHUNK = 1 << 22
-_CHECKSUM = 4
 _INDEX = "index."
 _FIELDS = tuple(field.name for field in fields(Product))
 
@@ -41,7 +34,7 @@ class StoredProducts(Mapping[str, Product]):
     def __init__(self, arrays: Arrays) -> None:
         self.asins: list[str] = json.loads(arrays["asins"].tobytes())
         self._index = {asin: index for index, asin in enumerate(self.asins)}
-        self._records = _Records(arrays, "products")
+        self._records = Records(arrays, "products")
         self._made: dict[str, Product] = {}
 
     def __len__(self) -> int:
@@ -68,7 +61,7 @@ class StoredGoals(Sequence[Goal]):
 
     def __init__(self, arrays: Arrays, products: StoredProducts) -> None:
         self._products = products
-        self._wishes = _Records(arrays, "wishes")
+        self._wishes = Records(arrays, "wishes")
         self._wish, self._combination = arrays["goal_wish"], arrays["goal_combination"]
         self._weight = arrays["goal_weight"]
 
@@ -88,31 +81,6 @@ class StoredGoals(Sequence[Goal]):
         return wish.goal(self._products[asin], int(self._combination[index]), float(self._weight[index]))
 
 
-class _Records:
-    """JSON values, one after another, parsed on access."""
-
-    def __init__(self, arrays: Arrays, name: str) -> None:
-        self._data, self._ends = arrays[name], arrays[f"{name}_ends"]
-
-    def __getitem__(self, index: int) -> Any:
-        start = self._ends[index - 1] if index else 0  # a value starts where the one before it ends
-        return json.loads(self._data[start : self._ends[index]].tobytes())
-
-
-class _Writer:
-    """Writes JSON values that ``_Records`` reads."""
-
-    def __init__(self) -> None:
-        self.data, self.ends = bytearray(), array("q")
-
-    def add(self, value: object) -> None:
-        self.data += json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
-        self.ends.append(len(self.data))
-
-    def arrays(self, name: str) -> Arrays:
-        return {name: np.frombuffer(self.data, np.uint8), f"{name}_ends": np.frombuffer(self.ends, np.int64)}
-
-
 def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress, num_products: int | None = None) -> Arrays:
     """Return the arrays of a data set, from the cache if its files are unchanged.
 
@@ -125,19 +93,13 @@ def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress, num_p
     stamp = json.dumps([FORMAT, goals, seed, num_products, parts])
     identity = [goals, seed, num_products, [path for path, *_ in parts]]
     name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
-    cached = cache_folder() / f"webshop-{name}.arrays"
-    arrays = _read(cached, stamp)
-    if arrays is None:
-        arrays = build(read_shop(files, seed, progress, num_products), files)
-        if keep(cached, partial(_write, arrays, stamp)):
-            arrays = _read(cached, stamp) or arrays
-    return arrays
+    return cached(f"webshop-{name}.arrays", stamp, lambda: build(read_shop(files, seed, progress, num_products), files))
 
 
 def build(shop: Iterable[tuple[Product, list[Wish]]], files: ShopFiles) -> Arrays:
     """Return products, goals and the search index as arrays."""
     asins: list[str] = []
-    products, wishes = _Writer(), _Writer()
+    products, wishes = RecordWriter(), RecordWriter()
     wished: list[tuple[int, Wish, int]] = []  # the index of a product, a wish for it, and its number of goals
 
     def documents() -> Iterator[str]:
@@ -188,53 +150,3 @@ def _unpacked(record: list[Any]) -> Product:
         parts[name] = tuple(parts[name])
     parts["options"] = {name: tuple(values) for name, values in parts["options"].items()}
     return Product(**parts)
-
-
-# The cached file: a line of JSON that says where each array begins, the aligned arrays, and a checksum.
-
-
-def _write(arrays: Arrays, stamp: str, stream: IO[bytes]) -> None:
-    start, layout = 0, {}
-    for name, part in arrays.items():
-        layout[name] = [part.dtype.str, start, part.nbytes]
-        start += part.nbytes + _padding(part.nbytes)
-    header = json.dumps([stamp, layout]).encode()
-    # Spaces, which JSON ignores, so that the arrays after the header are aligned.
-    header += b" " * _padding(len(header) + 1) + b"\n"
-    pieces: list[Any] = [header]
-    for part in arrays.values():
-        pieces += [part.data.cast("B"), bytes(_padding(part.nbytes))]
-    checksum = 0
-    for piece in pieces:
-        checksum = zlib.crc32(piece, checksum)
-        stream.write(piece)
-    stream.write(checksum.to_bytes(_CHECKSUM, "big"))
-
-
-def _padding(size: int) -> int:
-    """Return the number of bytes up to the next multiple of the alignment."""
-    return -size % _ALIGNMENT
-
-
-def _read(file: Path, stamp: str) -> Arrays | None:
-    """Return the arrays, mapped into memory; None if the file is missing, damaged or has another stamp."""
-    try:
-        with file.open("rb") as stream:
-            header = stream.readline()
-            file_stamp, layout = json.loads(header)
-            if file_stamp != stamp or not _is_whole(stream, zlib.crc32(header), file.stat().st_size - len(header)):
-                return None
-        data = np.asarray(np.memmap(file, np.uint8, "r"))[len(header) :]
-        return {name: data[start : start + size].view(kind) for name, (kind, start, size) in layout.items()}
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _is_whole(stream: IO[bytes], checksum: int, left: int) -> bool:
-    while left > _CHECKSUM:
-        chunk = stream.read(min(_CHUNK, left - _CHECKSUM))
-        if not chunk:
-            return False
-        checksum = zlib.crc32(chunk, checksum)
-        left -= len(chunk)
-    return stream.read() == checksum.to_bytes(_CHECKSUM, "big")

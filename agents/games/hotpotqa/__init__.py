@@ -1,0 +1,1 @@
+"""HotpotQA as its players know it."""

@@ -1,0 +1,1 @@
+"""Programs that models write, interpreted within an allow-list and never executed."""

@@ -1,0 +1,1 @@
+"""HotpotQA: questions that take several pages, answered with a wiki at hand, after ReAct's environment."""

@@ -1,0 +1,293 @@
+"""The rules: what an action does with the pages of a wiki, and what an answer is worth."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from textcraft_gym.envs.hotpotqa import text
+from textcraft_gym.envs.hotpotqa.text import Dialect
+from textcraft_gym.envs.turn import Turn
+from textcraft_gym.wiki.corpus import Page, Question, Wiki
+
+Sentences: TypeAlias = Literal["period", "given"]
+Scope: TypeAlias = Literal["wiki", "question"]
+
+SEARCH, LOOKUP, FINISH, THINK = "search", "lookup", "finish", "think"
+
+UNKNOWN_COMMAND = "unknown_command"
+NO_SUCH_PAGE = "no_such_page"
+NO_PAGE = "no_page"
+NO_MORE_RESULTS = "no_more_results"
+REASONS = (UNKNOWN_COMMAND, NO_SUCH_PAGE, NO_PAGE, NO_MORE_RESULTS)
+
+SHOWN = 5
+"""Number of sentences of a page that a search shows, and of titles that it lists where it finds no page."""
+MAX_TITLES, MAX_LOOKUPS = 40, 20
+"""Maximum numbers of searches and of lookups among the admissible commands."""
+
+_AMBIGUOUS = "may refer to:"
+_LONGEST_TITLE = 8
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_UNALIKE = ("yes", "no", "noanswer")
+_WORD = re.compile(r"\w+")
+COMMON = frozenset(
+    _WORD.findall(
+        """about after also and are been before between both but did does for from had has have her his how into its
+        more most name named not one only other same than that the their them then there these they this two was were
+        what when where which while who whom whose why with year"""
+    )
+)
+"""Words that tell nothing about what is looked for."""
+
+
+class World(NamedTuple):
+    """A player with a question and a wiki.
+
+    Attributes:
+        wiki: The wiki.
+        question: The question.
+        dialect: The program whose texts are used.
+        sentences: How pages are divided into sentences: ``period``, at every full stop and blank, or ``given``, as the
+            data does.
+        scope: Whether all pages of the wiki are found, or only those that the data gives with the question.
+    """
+
+    wiki: Wiki
+    question: Question
+    dialect: Dialect = "react"
+    sentences: Sentences = "period"
+    scope: Scope = "wiki"
+
+
+class State(NamedTuple):
+    """The state of a player. Equal states have equal answers to every action.
+
+    Attributes:
+        page: Title of the open page; empty if none is open.
+        keyword: The word that was looked up last on it; None if none was.
+        passed: Number of its results that were shown.
+        listed: Titles that the last search listed, where it found no page.
+        opened: Titles of all pages that were opened, in order.
+        answer: The answer that was given; None before the end.
+    """
+
+    page: str = ""
+    keyword: str | None = None
+    passed: int = 0
+    listed: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    answer: str | None = None
+
+
+START = State()
+
+
+def apply(world: World, state: State, action: str) -> Turn[State]:
+    """Play an action, which may be any string; after an answer, everything is answered as that was."""
+    if state.answer is not None:
+        return state, text.finished(world.dialect, is_right(world.question, state.answer)), "", ""
+    verb, argument = parse(action)
+    if verb == SEARCH:
+        return _search(world, state, argument)
+    if verb == LOOKUP:
+        return _look_up(world, state, argument)
+    if verb == FINISH:
+        right = is_right(world.question, argument)
+        return state._replace(answer=argument), text.finished(world.dialect, right), "", ""
+    if verb == THINK and world.dialect != "reflexion":
+        return state, text.THOUGHT, "", ""
+    return state, text.invalid(world.dialect, action.strip()), UNKNOWN_COMMAND, ""
+
+
+def parse(action: str) -> tuple[str, str]:
+    """Return the verb of an action and what its brackets hold; both empty if it has not that form.
+
+    The first letter may be a capital, as in ReAct's prompts.
+    """
+    verb, _, rest = action.strip().partition("[")
+    verb = verb[:1].lower() + verb[1:]
+    if verb in (SEARCH, LOOKUP, FINISH, THINK) and rest.endswith("]"):
+        return verb, rest[:-1]
+    return "", ""
+
+
+def search(entity: str) -> str:
+    """Return the action that searches for a page."""
+    return f"{SEARCH}[{entity}]"
+
+
+def look_up(keyword: str) -> str:
+    """Return the action that looks a word up on the open page."""
+    return f"{LOOKUP}[{keyword}]"
+
+
+def finish(answer: str) -> str:
+    """Return the action that answers the question."""
+    return f"{FINISH}[{answer}]"
+
+
+def find(world: World, entity: str) -> Page | None:
+    """Return the page that a search opens; None if it lists titles instead."""
+    page = _named(world, entity)
+    return None if page is None or _is_ambiguous(page) else page
+
+
+def sentences(page: Page, kind: Sentences) -> list[str]:
+    """Return the sentences of a page, without paragraphs of one or two words, as ReAct's program reads it.
+
+    Divided at full stops, each sentence has one more full stop than the text where it ends a paragraph.
+    """
+    if kind == "given":
+        stripped = [part.strip() for paragraph in page.paragraphs if _is_prose(paragraph) for part in paragraph]
+        return [part for part in stripped if part]
+    lines = [line for paragraph in page.paragraphs if _is_prose(paragraph) for line in _joined(paragraph).split("\n")]
+    return [f"{part.strip()}." for line in lines for part in line.strip().split(". ") if part.strip()]
+
+
+def results(world: World, title: str, keyword: str) -> list[str]:
+    """Return the sentences of a page that have a keyword, in upper or lower case; none of a page that is not there."""
+    page = world.wiki.page(title)
+    wanted = keyword.lower()
+    return [part for part in sentences(page, world.sentences) if wanted in part.lower()] if page else []
+
+
+def admissible_commands(world: World, state: State) -> list[str]:
+    """Return searches for the titles in view and lookups of the question's words, all of which do something.
+
+    In view are the titles in the question and in what is shown of the open page, that page's own, and those that the
+    last search listed; at first those that a search for the whole question would list. Answers are not listed, but
+    for an empty one where there is nothing else to do.
+    """
+    if state.answer is not None:
+        return []
+    titles = dict.fromkeys([*_titles_in_view(world, state), *([state.page] if state.page else [])])
+    searches = [search(title) for title in titles if find(world, title)][:MAX_TITLES]
+    return [*searches, *_lookups(world, state)] or [finish("")]
+
+
+def is_right(question: Question, answer: str) -> bool:
+    """Return whether an answer is the right one but for case, punctuation, articles and blanks.
+
+    A question whose answer the data does not tell has no right one.
+    """
+    return bool(question.answer) and normalised(answer) == normalised(question.answer)
+
+
+def f1(question: Question, answer: str) -> float:
+    """Return the harmonic mean of precision and recall of an answer's words; 0 where one is yes or no and they differ.
+
+    Source: the evaluation of HotpotQA (Yang et al. 2018).
+    """
+    given, right = normalised(answer), normalised(question.answer)
+    if given != right and (given in _UNALIKE or right in _UNALIKE):
+        return 0.0
+    given_words, right_words = given.split(), right.split()
+    common = (Counter(given_words) & Counter(right_words)).total()
+    return 2 * common / (len(given_words) + len(right_words)) if common else 0.0
+
+
+def normalised(answer: str) -> str:
+    """Return an answer in lower case, without punctuation, articles and surplus blanks."""
+    return " ".join(_ARTICLE.sub(" ", answer.lower().translate(_NO_PUNCTUATION)).split())
+
+
+def _search(world: World, state: State, entity: str) -> Turn[State]:
+    page = _named(world, entity)
+    if page and not _is_ambiguous(page):
+        opened = state.opened if page.title in state.opened else (*state.opened, page.title)
+        return State(page.title, opened=opened), shown(world, page), "", ""
+    # ReAct's program searches again in brackets where a name may refer to several pages, which lists these.
+    asked = f"[{entity}]" if page else entity
+    listed = tuple(title for title in _similar(world, asked) if not page or title != page.title)[:SHOWN]
+    kept = state._replace(listed=listed)
+    if world.dialect == "reflexion":
+        kept = State(listed=listed, opened=state.opened)
+    return kept, text.not_found(world.dialect, asked, listed), NO_SUCH_PAGE, ""
+
+
+def _look_up(world: World, state: State, keyword: str) -> Turn[State]:
+    if not state.page:
+        return state, text.no_page(world.dialect), NO_PAGE, ""
+    found = results(world, state.page, keyword)
+    count = state.passed if keyword == state.keyword else 0
+    if count >= len(found):
+        # Also a word without results is the last one: that of before begins anew when it comes back.
+        return state._replace(keyword=keyword, passed=count), text.NO_MORE_RESULTS, NO_MORE_RESULTS, ""
+    answer = text.result(count + 1, len(found), found[count])
+    return state._replace(keyword=keyword, passed=count + 1), answer, "", ""
+
+
+def shown(world: World, page: Page) -> str:
+    """Return what a search shows of a page: its first sentences."""
+    return text.page(sentences(page, world.sentences)[:SHOWN])
+
+
+def _named(world: World, entity: str) -> Page | None:
+    """Return the page of a name, which may be one that only lists others."""
+    page = world.wiki.page(entity) if world.dialect == "autoplan" else world.wiki.find(entity)
+    if page and world.scope == "question" and page.title not in world.question.titles:
+        return None
+    return page
+
+
+def _similar(world: World, entity: str) -> list[str]:
+    among = world.question.titles if world.scope == "question" else None
+    return world.wiki.similar(entity, SHOWN + 1, among=among)
+
+
+def _is_ambiguous(page: Page) -> bool:
+    return any(_AMBIGUOUS in part for paragraph in page.paragraphs for part in paragraph)
+
+
+def _is_prose(paragraph: Sequence[str]) -> bool:
+    return _joined(paragraph).strip().count(" ") >= 2
+
+
+def _joined(paragraph: Sequence[str]) -> str:
+    """Return the text of a paragraph; in the original's data a sentence begins with the blank before it."""
+    blank = "" if any(part[:1].isspace() for part in paragraph[1:]) else " "
+    return blank.join(paragraph)
+
+
+def _titles_in_view(world: World, state: State) -> Iterator[str]:
+    yield from state.listed
+    yield from _titles_in(world, world.question.question)
+    if state == START:
+        yield from _similar(world, world.question.question)[:SHOWN]
+    page = world.wiki.page(state.page) if state.page else None
+    if page:
+        yield from _titles_in(world, shown(world, page))
+        if state.keyword and state.passed:
+            yield from _titles_in(world, results(world, page.title, state.keyword)[state.passed - 1])
+
+
+def _titles_in(world: World, words: str) -> Iterator[str]:
+    """Yield the titles that a text has, the longest at each place, from a capital letter or a digit on."""
+    parts, start = words.split(), 0
+    while start < len(parts):
+        taken = 1
+        first = parts[start].lstrip("\"'([")[:1]
+        if first.isupper() or first.isdigit():
+            for end in range(min(start + _LONGEST_TITLE, len(parts)), start, -1):
+                name = " ".join(parts[start:end]).strip("\"'[.,;:?!").removesuffix("'s")
+                page = find(world, name)
+                if page and len(page.title) > 2:
+                    yield name
+                    taken = end - start
+                    break
+        start += taken
+
+
+def _lookups(world: World, state: State) -> Iterator[str]:
+    """Yield lookups of the question's words that have a result left on the open page."""
+    words = dict.fromkeys(_WORD.findall(world.question.question)) if state.page else {}
+    telling = [word for word in words if len(word) > 2 and word.lower() not in COMMON]
+    for word in telling[:MAX_LOOKUPS]:
+        passed = state.passed if word == state.keyword else 0
+        if len(results(world, state.page, word)) > passed:
+            yield look_up(word)

@@ -1,0 +1,214 @@
+"""A closed wiki: pages by title, and a search by BM25 over titles and texts.
+
+Everything is in flat arrays, so that a wiki of a million pages is open at once where its arrays are mapped from a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textcraft_gym.arrays import Arrays, Records, RecordWriter
+from textcraft_gym.search.bm25 import Index
+from textcraft_gym.wiki.corpus import Page
+
+MAX_QUERY = 1000
+"""Number of characters of an entity that a search reads."""
+
+_INDEX = "index."
+_KEPT_PAGES = 1 << 12
+_KEPT_NAMES = 1 << 16
+_MAX_KEPT_NAME = 200
+_BRACKETS = re.compile(r"\s*\([^()]*\)$")
+
+
+class ClosedWiki:
+    """A wiki, immutable, so that any number of environments share one.
+
+    A page is found by its exact title; else by a title or a redirect that differs in case, blanks or underscores; else
+    without the round brackets at the end of either: ``Mercer (film)`` by ``Mercer`` if no other title is ``Mercer`` but
+    for brackets, and ``Mercer`` by ``Mercer (film)``.
+
+    Args:
+        arrays: Those that ``wiki_arrays`` returns.
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._pages, self._titles = Records(arrays, "pages"), Records(arrays, "titles")
+        self._exact, self._alike, self._bare = (_Names(arrays, kind) for kind in ("exact", "alike", "bare"))
+        self._index = Index({name[len(_INDEX) :]: part for name, part in arrays.items() if name.startswith(_INDEX)})
+        self._fingerprint = arrays["fingerprint"].tobytes().hex()
+        self._read: dict[int, Page] = {}
+        self._found: dict[str, int | None] = {}
+
+    @classmethod
+    def of(cls, pages: Iterable[Page], redirects: Mapping[str, str] | None = None) -> ClosedWiki:
+        """Return the wiki of these pages; of pages with the same title, the first.
+
+        Args:
+            pages: The pages.
+            redirects: The title of a page for each of its other names.
+
+        Raises:
+            ValueError: If a redirect leads nowhere.
+        """
+        return cls(wiki_arrays(pages, redirects))
+
+    def __copy__(self) -> ClosedWiki:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ClosedWiki:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._titles)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._titles[index] for index in range(len(self)))
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the pages and redirects, the same on every machine."""
+        return self._fingerprint
+
+    def page(self, title: str) -> Page | None:
+        """Return the page with exactly this title."""
+        return self._page(self._exact.first(title))
+
+    def find(self, entity: str) -> Page | None:
+        """Return the page with this title: exactly, then in another case or by a redirect, then without brackets."""
+        try:
+            return self._page(self._found[entity])
+        except KeyError:
+            index = self._find(entity)
+        if len(entity) <= _MAX_KEPT_NAME:
+            if len(self._found) >= _KEPT_NAMES:
+                self._found.clear()
+            self._found[entity] = index
+        return self._page(index)
+
+    def similar(self, entity: str, count: int = 5, *, among: Sequence[str] | None = None) -> list[str]:
+        """Return titles of pages that a search finds, the best first, of all pages or ``among`` these titles.
+
+        Pages of equal score are in the order of their titles.
+        """
+        documents = None
+        if among is not None:
+            known = {index for index in map(self._exact.first, among) if index is not None}
+            documents = np.array(sorted(known), np.int64)
+        return [self._titles[index] for index in self._index.search(entity[:MAX_QUERY], count, documents)]
+
+    def _page(self, index: int | None) -> Page | None:
+        if index is None:
+            return None
+        page = self._read.get(index)
+        if page is None:
+            if len(self._read) >= _KEPT_PAGES:
+                self._read.clear()
+            title, paragraphs = self._pages[index]
+            page = self._read[index] = Page(title, tuple(map(tuple, paragraphs)))
+        return page
+
+    def _find(self, entity: str) -> int | None:
+        index = self._exact.first(entity)
+        if index is None:
+            index = self._alike.first(_alike(entity))
+        if index is None:
+            name = _alike(entity)
+            bare = _bare(name)
+            index = self._bare.only(name) if bare == name else self._alike.first(bare)
+        return index
+
+
+def wiki_arrays(pages: Iterable[Page], redirects: Mapping[str, str] | None = None) -> Arrays:
+    """Return the arrays of a wiki; see ``ClosedWiki.of``."""
+    indices: dict[str, int] = {}
+    keys: list[str] = []
+    records, titles = RecordWriter(), RecordWriter()
+
+    def documents() -> Iterator[str]:
+        """Record the pages on the way, so that they are read once."""
+        for page in pages:
+            if page.title not in indices:
+                indices[page.title] = len(indices)
+                keys.append(page.title)
+                records.add(page)
+                titles.add(page.title)
+                yield "\n".join([page.title, *(" ".join(paragraph) for paragraph in page.paragraphs)])
+
+    index = Index.build(documents(), keys, exact_lengths=True).arrays
+    others: dict[str, int] = {}
+    for name, title in (redirects or {}).items():
+        if title not in indices:
+            raise ValueError(f"expected the redirect {name!r} to lead to a page, got {title!r}")
+        others[_alike(name)] = indices[title]
+    alike = [*((_alike(title), number) for title, number in indices.items()), *others.items()]
+    bare = [(short, number) for name, number in alike[: len(indices)] if (short := _bare(name)) != name]
+    arrays = (
+        records.arrays("pages")
+        | titles.arrays("titles")
+        | _Names.arrays("exact", indices.items())
+        | _Names.arrays("alike", alike)
+        | _Names.arrays("bare", bare)
+    )
+    contents = hashlib.sha256(json.dumps(sorted((redirects or {}).items())).encode())
+    for name in ("pages", "pages_ends"):
+        contents.update(arrays[name].data.cast("B"))
+    arrays["fingerprint"] = np.frombuffer(contents.digest(), np.uint8)
+    return arrays | {f"{_INDEX}{name}": part for name, part in index.items()}
+
+
+class _Names:
+    """Indices of pages by name, found by a hash of it, of which 64 bits tell any names apart.
+
+    A dictionary of a million names would take longer to make than a wiki may take to open.
+    """
+
+    def __init__(self, arrays: Arrays, kind: str) -> None:
+        self._hashes, self._indices = arrays[f"{kind}_hashes"], arrays[f"{kind}_indices"]
+
+    @staticmethod
+    def arrays(kind: str, names: Iterable[tuple[str, int]]) -> Arrays:
+        """Return the arrays of names and indices; of the same names, the first comes first."""
+        pairs = [(_hash(name), index) for name, index in names]
+        hashes = np.array([hashed for hashed, _ in pairs], np.uint64)
+        order = np.argsort(hashes, kind="stable")
+        indices = np.array([index for _, index in pairs], np.int32)
+        return {f"{kind}_hashes": hashes[order], f"{kind}_indices": indices[order]}
+
+    def first(self, name: str) -> int | None:
+        """Return the index of the first page of this name."""
+        indices = self._all(name)
+        return int(indices[0]) if len(indices) else None
+
+    def only(self, name: str) -> int | None:
+        """Return the index of the page of this name if there is just one."""
+        indices = self._all(name)
+        return int(indices[0]) if len(indices) == 1 else None
+
+    def _all(self, name: str) -> NDArray[np.int32]:
+        hashed = np.uint64(_hash(name))
+        start = end = int(self._hashes.searchsorted(hashed))
+        while end < len(self._hashes) and self._hashes[end] == hashed:
+            end += 1
+        return self._indices[start:end]
+
+
+def _hash(name: str) -> int:
+    return int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def _alike(name: str) -> str:
+    """Return what names have in common that differ in case, blanks or underscores only."""
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def _bare(name: str) -> str:
+    """Return a name without the round brackets at its end, unless there is nothing before them."""
+    return _BRACKETS.sub("", name) or name
