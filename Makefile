@@ -106,6 +106,7 @@ bench: $(VENV)/.demo
 	$(BIN)/python -W ignore benchmarks/households.py
 	$(BIN)/python benchmarks/shopping.py
 	$(BIN)/python benchmarks/wiki.py
+	$(BIN)/python benchmarks/questions.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/minetechtree.py
 

@@ -1,0 +1,68 @@
+"""Speed of HotpotQA on a made wiki of 5,000 pages, through ``gym.make`` with its default wrappers: medians of rounds.
+
+Target: 20,000 steps a second. A walk follows the expert through the questions, with thoughts and mistakes in between;
+resets are not counted. The last figure is of nothing but searches that find no page and were never made before, each of
+which ranks all pages.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Callable, Iterator
+
+import gymnasium as gym
+from rates import reset_rate, walk_rate
+
+import textcraft_gym
+
+ID = "HotpotQA-v0"
+ROUNDS = 5
+PASSES = 20
+RESETS = 5_000
+SEARCHES = 3
+"""Searches for unknown pages in an episode."""
+
+
+def walks() -> list[tuple[str, list[str]]]:
+    """Return the expert's plan for every question, with a thought and two mistakes before every third action."""
+    env = gym.make(ID, expert=True)
+    walked = []
+    for task in textcraft_gym.tasks(ID):
+        _, info = env.reset(seed=0, options={"task": task.id})
+        actions: list[str] = []
+        for index, action in enumerate(info["expert_plan"]):
+            mistakes = ["think[what next?]", "lookup[nothing of the kind]", "open the page"]
+            actions += [*mistakes, action] if index % 3 == 2 else [action]
+        walked.append((task.id, actions))
+    return walked
+
+
+def unknown(paths: list[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield searches for pages that there are not, each another one, in the words of what is searched for."""
+    numbers = itertools.count()
+    while True:
+        for task, actions in paths:
+            title = actions[0].removeprefix("search[").removesuffix("]")
+            yield task, [f"search[{title} of the town {next(numbers)}]" for _ in range(SEARCHES)]
+
+
+def median(measure: Callable[[], float]) -> float:
+    """Return the median of several rounds."""
+    return statistics.median(measure() for _ in range(ROUNDS))
+
+
+def main() -> None:
+    """Measure and print."""
+    paths = walks()
+    env = gym.make(ID, max_episode_steps=100)
+    asked = unknown(paths)
+    print(f"{median(lambda: walk_rate(env, paths * PASSES)):,.0f} steps/s along the expert's plans")
+    print(f"{median(lambda: reset_rate(env, range(RESETS))):,.0f} resets/s, each with a new seed")
+    print(
+        f"{median(lambda: walk_rate(env, itertools.islice(asked, 500))):,.0f} searches/s for pages that there are not"
+    )
+
+
+if __name__ == "__main__":
+    main()
