@@ -7,33 +7,17 @@ for each of the tasks in a new world.
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable
 
 import gymnasium as gym
-from rates import random_rate, reset_rate, walk_rate
+from rates import expert_walks, median, random_rate, reset_rate, walk_rate
 
 import textcraft_gym
 
 ID = "MineTechTree-v0"
-ROUNDS = 5
 PASSES = 20
 STEPS = 5_000
 RESETS = 5_000
-
-
-def walks() -> list[tuple[str, list[str]]]:
-    """Return the expert's plan for every task, with a look and a mistake before every third action."""
-    env = gym.make(ID, expert=True)
-    walked = []
-    for task in textcraft_gym.tasks(ID):
-        _, info = env.reset(seed=0, options={"task": task.id})
-        actions: list[str] = []
-        for index, action in enumerate(info["expert_plan"]):
-            actions += ["look", "mine 1 bedrock", action] if index % 3 == 2 else [action]
-        walked.append((task.id, actions))
-    return walked
 
 
 def plan_ms(env: gym.Env[str, str]) -> float:
@@ -45,14 +29,9 @@ def plan_ms(env: gym.Env[str, str]) -> float:
     return 1000 * (time.perf_counter() - start) / len(tasks)
 
 
-def median(measure: Callable[[], float]) -> float:
-    """Return the median of several rounds."""
-    return statistics.median(measure() for _ in range(ROUNDS))
-
-
 def main() -> None:
     """Measure and print."""
-    paths = walks()
+    paths = expert_walks(ID, ["look", "mine 1 bedrock"])
     plain, listing, planning = gym.make(ID), gym.make(ID, admissible=True), gym.make(ID, expert=True)
     print(f"{median(lambda: walk_rate(plain, paths * PASSES)):,.0f} steps/s along the expert's plans")
     print(f"{median(lambda: random_rate(listing, STEPS)):,.0f} steps/s of a random policy on admissible commands")

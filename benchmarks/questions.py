@@ -8,34 +8,16 @@ which ranks all pages.
 from __future__ import annotations
 
 import itertools
-import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import gymnasium as gym
-from rates import reset_rate, walk_rate
-
-import textcraft_gym
+from rates import expert_walks, median, reset_rate, walk_rate
 
 ID = "HotpotQA-v0"
-ROUNDS = 5
 PASSES = 20
 RESETS = 5_000
 SEARCHES = 3
 """Searches for unknown pages in an episode."""
-
-
-def walks() -> list[tuple[str, list[str]]]:
-    """Return the expert's plan for every question, with a thought and two mistakes before every third action."""
-    env = gym.make(ID, expert=True)
-    walked = []
-    for task in textcraft_gym.tasks(ID):
-        _, info = env.reset(seed=0, options={"task": task.id})
-        actions: list[str] = []
-        for index, action in enumerate(info["expert_plan"]):
-            mistakes = ["think[what next?]", "lookup[nothing of the kind]", "open the page"]
-            actions += [*mistakes, action] if index % 3 == 2 else [action]
-        walked.append((task.id, actions))
-    return walked
 
 
 def unknown(paths: list[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
@@ -47,14 +29,9 @@ def unknown(paths: list[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]
             yield task, [f"search[{title} of the town {next(numbers)}]" for _ in range(SEARCHES)]
 
 
-def median(measure: Callable[[], float]) -> float:
-    """Return the median of several rounds."""
-    return statistics.median(measure() for _ in range(ROUNDS))
-
-
 def main() -> None:
     """Measure and print."""
-    paths = walks()
+    paths = expert_walks(ID, ["think[what next?]", "lookup[nothing of the kind]", "open the page"])
     env = gym.make(ID, max_episode_steps=100)
     asked = unknown(paths)
     print(f"{median(lambda: walk_rate(env, paths * PASSES)):,.0f} steps/s along the expert's plans")

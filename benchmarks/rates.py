@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 import random
+import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import gymnasium as gym
+
+import textcraft_gym
+
+ROUNDS = 5
+
+
+def expert_walks(env_id: str, mistakes: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return the expert's plan for every task, with some useless actions before every third one."""
+    env = gym.make(env_id, expert=True)
+    walked = []
+    for task in textcraft_gym.tasks(env_id):
+        _, info = env.reset(seed=0, options={"task": task.id})
+        actions: list[str] = []
+        for index, action in enumerate(info["expert_plan"]):
+            actions += [*mistakes, action] if index % 3 == 2 else [action]
+        walked.append((task.id, actions))
+    return walked
+
+
+def median(measure: Callable[[], float]) -> float:
+    """Return the median of several rounds."""
+    return statistics.median(measure() for _ in range(ROUNDS))
 
 
 def walk_rate(env: gym.Env[str, str], walks: Iterable[tuple[str, list[str]]]) -> float:
