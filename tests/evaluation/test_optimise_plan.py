@@ -16,18 +16,10 @@ from hypothesis import strategies as st
 
 from textcraft_gym import RunSpec, UnknownName, optimise_plan
 from textcraft_gym.agents.contract.agent import Completion, prompt_text
+from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.optimise_plan import draw, full_name
 from textcraft_gym.evaluation.run_folder import read_records, without_timing
-
-TYPES = (
-    "pick_and_place_simple",
-    "look_at_obj_in_light",
-    "pick_clean_then_place_in_recep",
-    "pick_heat_then_place_in_recep",
-    "pick_cool_then_place_in_recep",
-    "pick_two_obj_and_place",
-)
 
 
 class Writer:
@@ -174,15 +166,17 @@ def test_optimise_plan__refuses_what_makes_no_sense(how: dict, message: str, tmp
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("name", "found"), [("heat", 3), ("Pick Two", 5), ("light", 1), ("simple", 0), (TYPES[2], 2)])
+@pytest.mark.parametrize(
+    ("name", "found"), [("heat", 3), ("Pick Two", 5), ("light", 1), ("simple", 0), (TASK_TYPES[2], 2)]
+)
 def test_full_name__is_that_of_the_only_group(name: str, found: int):
-    assert full_name(name, TYPES) == TYPES[found]
+    assert full_name(name, TASK_TYPES) == TASK_TYPES[found]
 
 
 @pytest.mark.parametrize("name", ["pick", "slice", ""])
 def test_full_name__names_the_groups_where_there_is_none_or_more(name: str):
     with pytest.raises(UnknownName, match="pick_two_obj_and_place"):
-        full_name(name, TYPES)
+        full_name(name, TASK_TYPES)
 
 
 @settings(max_examples=50)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.wiki.real import REAL, needs_real
 from textcraft_gym.json_stream import MAX_DEPTH, MAX_ENTRY
 from textcraft_gym.wiki.corpus import Page, Question
 from textcraft_gym.wiki.official import WikiDataError, read_corpus
-
-REAL = Path("/work/shared/hotpotqa")
 
 PAGES = {
     "Harrow Vale": ["Harrow Vale is a film.", " It was directed by Ines Calder."],
@@ -200,7 +199,7 @@ def test_read__says_that_there_is_no_file(folder):
         read_corpus(folder / "nowhere")
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL} is absent")
+@needs_real
 def test_read__real_questions():
     corpus = read_corpus(REAL)
     assert {split: len(questions) for split, questions in corpus.splits.items()} == {"train": 20, "dev": 20}

@@ -6,7 +6,7 @@ import pytest
 
 from textcraft_gym.agents.program.parse import MAX_CHARACTERS
 
-pytest.importorskip("resource")
+pytest.importorskip("resource", reason="Windows has no limits on a process's memory and time")
 
 from tests.agents.program.fuzzer import Writer
 from tests.agents.program.limited import run_limited

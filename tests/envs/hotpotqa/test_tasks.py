@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.wiki.real import REAL, needs_real
 from textcraft_gym import tasks
 from textcraft_gym.envs.hotpotqa.env import HotpotQAEnv
 from textcraft_gym.envs.hotpotqa.tasks import open_library
-
-REAL = Path("/work/shared/hotpotqa")
 
 
 def play_all(env: HotpotQAEnv) -> None:
@@ -34,7 +31,7 @@ def test_expert__answers_in_the_other_programs_and_in_the_question_alone():
     play_all(HotpotQAEnv(dialect="reflexion", sentences="given", expert=True))
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real questions are not bundled")
+@needs_real
 @pytest.mark.parametrize("scope", ["wiki", "question"])
 def test_expert__answers_the_real_questions(scope: str):
     env = HotpotQAEnv("all", data=REAL, scope=scope, expert=True)
