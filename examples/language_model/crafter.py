@@ -347,8 +347,9 @@ class Crafter(Teacher):
         return Branch(kind, tuple(self.spans))
 
     def give_up(self, kind: str, why: str) -> Branch:
-        """Return the dialogue, which ends with the reason why it failed."""
-        self.end(f"think: {self.after_failure()}{why} {FAILED}".replace("  ", " "))
+        """Return the dialogue, which ends with the reason why it failed, if there is one beside the failures."""
+        reasons = [self.after_failure().strip(), why, FAILED]
+        self.end(f"think: {' '.join(filter(None, reasons))}")
         return Branch(kind, tuple(self.spans))
 
     def named(self, ingredient: Ingredient) -> bool:
