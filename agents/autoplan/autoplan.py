@@ -106,11 +106,12 @@ class AutoPlanAgent:
                 over = yield from self._play(play, talk, action)
                 if over:
                     break
-            if not over and self.profile.giving_up:
+            is_spent = over is None
+            if is_spent and self.profile.giving_up:
                 over = yield from self._play(play, talk, self.profile.giving_up, claim=False)
             claim = node.outcome = over.claim if over else None
         if self.reflect != "none":
-            yield from self._reflect(play, talk, objective)
+            yield from self._reflect(play, talk, objective, is_spent=is_spent)
         return claim
 
     def _play(
@@ -144,10 +145,10 @@ class AutoPlanAgent:
         talk.answer(question, action)
         return action
 
-    def _reflect(self, play: Play, talk: Talk, objective: str) -> Generator[Request, Any, None]:
-        """Ask the reflections in the dialogue of the episode."""
+    def _reflect(self, play: Play, talk: Talk, objective: str, *, is_spent: bool) -> Generator[Request, Any, None]:
+        """Ask the reflections in the dialogue of the episode; giving up when the turns are spent is no answer."""
         last = play.last
-        outcome = "succeeded" if last.won else "rejected" if last.terminated else "failed"
+        outcome = "succeeded" if last.won else "rejected" if last.terminated and not is_spent else "failed"
         talk.hear(self.wording.fill(outcome, solution=self.profile.solution(last.info)[:MAX_TEXT]))
         sections = ["summary"]
         if self.reflect == "full":

@@ -65,7 +65,8 @@ def test_autoplan__answers_and_is_told_the_solution_when_it_learns():
     episode = play("autoplan", models, turns=2, reflect="full")
     assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (False, True, 2, "terminated")
     solution = "The right answer is Sarn, which follows from these pages: Harrow Vale, Tobin Aske."
-    assert f"you failed. {solution}\nSummarise" in models["summary"].asked[0]["prompt"]
+    told = f"The answer is not the right one: you failed. {solution}\nSummarise"
+    assert told in models["summary"].asked[0]["prompt"]
     assert "flawed part of the plan" in models["flaws"].asked[0]["prompt"]
     assert experience(asdict(episode.trace), won=False).objective == f"Question: {MUSIC.question}"
 
@@ -79,6 +80,7 @@ def test_autoplan__gives_up_after_its_turns(reflect: str):
     assert (episode.error, episode.claimed_success) == (None, False)
     told = [asked["prompt"] for asked in models["summary"].asked]
     assert len(told) == (reflect == "summary")
+    assert all("No turns are left" in prompt and "not the right one" not in prompt for prompt in told)
     assert all("The right answer is Sarn" in prompt for prompt in told)
     assert tell_answer({}) == tell_answer({"gt_answer": "", "gold": []}) == ""
 
