@@ -260,6 +260,18 @@ def test_admissible_commands__do_something_and_change_nothing(actions: list[str]
         assert apply(world, state, command)[2] == ""
 
 
+@pytest.mark.parametrize("action", ["search[Long]", "lookup[word]"])
+def test_admissible_commands__have_no_title_that_is_cut_off(action: str):
+    long = f"word {'Sarn':{MAX_SENTENCE}} Quill Bay"
+    world = World(Shelf([*PAGES, Page("Long", ((long,),))]), BORN)
+    state = START
+    for played in ("search[Long]", action):
+        state, shown, *_ = apply(world, state, played)
+        assert ("Sarn" in shown, "Quill Bay" in shown) == (True, False)
+    commands = admissible_commands(world, state)
+    assert ("search[Sarn]" in commands, "search[Quill Bay]" in commands) == (True, False)
+
+
 def test_sentences__are_divided_at_full_stops_or_as_given():
     page = Page("X", (("Mr. X lived in St. Y.", " He left."), ("Two words",), ("A list", "of more", "words")))
     assert sentences(page, "period") == ["Mr.", "X lived in St.", "Y.", "He left..", "A list of more words."]

@@ -263,7 +263,8 @@ def _titles_in_view(world: World, state: State) -> Iterator[str]:
     if page:
         yield from _titles_in(world, shown(world, page))
         if state.keyword and state.passed:
-            yield from _titles_in(world, results(world, page.title, state.keyword)[state.passed - 1])
+            result = results(world, page.title, state.keyword)[state.passed - 1]
+            yield from _titles_in(world, result[: text.MAX_SENTENCE])
 
 
 def _titles_in(world: World, words: str) -> Iterator[str]:
