@@ -157,7 +157,7 @@ class AdaPlannerAgent:
             source = yield from self._say(play, self._prompt(request, ""), "planner")
         with play.sub(request.task, "checker", 1):
             completion = yield from play.ask(
-                f"{source}\n\n{CHECK}", role="checker", max_tokens=self.settings.planner_tokens
+                f"{_shown(source)}\n\n{CHECK}", role="checker", max_tokens=self.settings.planner_tokens
             )
             play.note(completion.text)
         decision, _, corrected = completion.text.strip().partition("\n")
@@ -168,8 +168,7 @@ class AdaPlannerAgent:
     ) -> Generator[Request, Any, tuple[str, int]]:
         """Return another function, and the step at which it goes on: the first that differs from what was played."""
         with play.sub(request.task, "refiner", 1):
-            shown = source if len(source) <= MAX_CHARACTERS else f"{source[:MAX_CHARACTERS]} ..."
-            mending = MEND.format(source=shown, feedback=feedback)
+            mending = MEND.format(source=_shown(source), feedback=feedback)
             mended = yield from self._say(play, self._prompt(request, mending), "refiner")
             try:
                 read_solution(mended)
@@ -233,6 +232,11 @@ class AdaPlannerAgent:
 
     def _skill(self, kind: str) -> Path | None:
         return self.skills / f"{kind}.txt" if self.skills else None
+
+
+def _shown(source: str) -> str:
+    """Return a function as it is shown to the model; what is too long to be read as a program is cut off."""
+    return source if len(source) <= MAX_CHARACTERS else f"{source[:MAX_CHARACTERS]} ..."
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from textcraft_gym import run_episode
 from textcraft_gym.agents.adaplanner.adaplanner import CHECK, FIRST_CHANGE, UNFINISHED, AdaPlannerAgent
 from textcraft_gym.agents.contract.agent import Node
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, MINETECHTREE, TEXTCRAFT
+from textcraft_gym.agents.program.parse import MAX_CHARACTERS
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.schedule import run_episodes
@@ -147,11 +148,12 @@ def test_adaplanner__is_told_that_nothing_failed_and_nothing_is_done():
     ],
 )  # fmt: skip
 def test_adaplanner__fails_and_does_not_break(written: str):
-    episode, _, _ = adaplanner(planner=[written], refiner=[written, "1"] * 9, max_steps=60)
+    episode, _, asked = adaplanner(planner=[written], refiner=[written, "1"] * 9, max_steps=60)
     assert (episode.won, episode.error) == (False, None)
     assert episode.claimed_success is not True
     assert sum(episode.calls.values()) <= 12
     assert episode.steps <= 60
+    assert all(len(prompt) < 3 * MAX_CHARACTERS for prompts in asked.values() for prompt in prompts)
 
 
 def test_adaplanner__shows_one_example_or_none():
