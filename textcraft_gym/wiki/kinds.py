@@ -276,12 +276,7 @@ KINDS: Mapping[str, Kind] = {
             "The old harbour is a park today.",
         ),
     ),
-    "school": Kind(
-        4.0,
-        "the school {}",
-        (_founded((1850, 1879)), _FOUNDER, _seat("the town where {} is based")),
-        _COMPANY_ASIDES,
-    ),
+    "school": _company(4.0, "the school {}"),
     "studio": _company(1.5, "the studio {}"),
     "label": _company(1.2, "the label {}"),
     "publisher": _company(1.3, "the publisher {}"),
