@@ -9,14 +9,14 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, SPLITS, UNTOLD, Shelf
+from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, PAGES, SPLITS, UNTOLD, Shelf
 from textcraft_gym import UnknownName
 from textcraft_gym.envs.hotpotqa.env import HotpotQAEnv
 from textcraft_gym.envs.hotpotqa.rules import REASONS
 from textcraft_gym.envs.text_env import TextEnv
 from textcraft_gym.task import task_hash
 from textcraft_gym.testing import NONSENSE, EnvContract
-from textcraft_gym.wiki.corpus import Corpus
+from textcraft_gym.wiki.corpus import Corpus, Page
 
 
 def made(**arguments: Any) -> TextEnv:
@@ -103,6 +103,18 @@ def test_expert__looks_up_what_a_search_does_not_show():
     assert env.step("search[Sarn]")[4]["expert_plan"] == ["finish[Sarn]"]
 
 
+def test_expert__leaves_out_pages_that_there_are_not_and_lookups_that_are_too_many():
+    facts = tuple(f" Number {number} of the list is here." for number in range(6))
+    pages = [Page(f"Part {name}", ((*facts, f" The {name} is last."),)) for name in "ABCD"]
+    gold = tuple((page.title, 6) for page in pages)
+    asked = [BORN._replace(id=str(count), gold=(("Nowhere", 0), *gold[:count])) for count in (1, 4)]
+    env = made(data=Corpus(Shelf(pages), {"dev": asked}), expert=True)
+    plans = [env.reset(options={"task": id})[1]["expert_plan"] for id in ("1", "4")]
+    assert plans[0] == ["search[Part A]", "lookup[last]", "finish[Quill Bay]"]
+    verbs = [action.partition("[")[0] for action in plans[1]]
+    assert verbs == ["search", "lookup", "search", "lookup", "search", "search", "finish"]
+
+
 def test_thoughts__tell_what_was_read_on_the_way():
     env = made()
     task = next(task for task in env.tasks if task.id == MUSIC.id)
@@ -128,6 +140,8 @@ def test_admissible__begins_with_the_titles_of_the_question_and_goes_on_with_tho
     assert "lookup[music]" not in commands
     commands = env.step("search[the village]")[4]["admissible_commands"]
     assert "search[Sarn]" in commands
+    commands = env.step("search[Mercer (film)]")[4]["admissible_commands"]
+    assert "search[Mercer (film)]" in commands  # the page has no title of its own in its text
 
 
 def test_admissible__is_an_empty_answer_where_there_is_nothing_to_search_for():
@@ -189,6 +203,13 @@ def test_snapshot__is_refused_with_another_dialect_or_other_pages():
             env.restore(other.snapshot())
 
 
+def test_fingerprint__is_of_pages_and_questions():
+    fewer = {"train": SPLITS["train"], "dev": SPLITS["dev"][1:], "test": SPLITS["test"]}
+    assert made().fingerprint == made(data=Corpus(Shelf(), SPLITS)).fingerprint
+    assert made().fingerprint != made(data=Corpus(Shelf(), fewer)).fingerprint
+    assert made().fingerprint != made(data=Corpus(Shelf(PAGES[1:]), SPLITS)).fingerprint
+
+
 def test_copy__shares_the_pages():
     env = made()
     assert deepcopy(env).reading.library is env.reading.library
@@ -209,6 +230,12 @@ def test_make__says_what_there_is(arguments: dict[str, Any], said: str):
     with pytest.raises(UnknownName) as error:
         made(**arguments)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["q0", 0, None, ["q1"], {}])
+def test_reset__says_which_tasks_there_are(name: object):
+    with pytest.raises(UnknownName, match="unknown task"):
+        made().reset(options={"task": name})
 
 
 def test_make__says_what_the_data_lacks():

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, PAGES, Shelf
 from textcraft_gym.envs.hotpotqa.rules import (
+    MAX_LOOKUPS,
+    MAX_TITLES,
     REASONS,
     START,
     State,
@@ -272,12 +274,40 @@ def test_admissible_commands__have_no_title_that_is_cut_off(action: str):
     assert ("search[Sarn]" in commands, "search[Quill Bay]" in commands) == (True, False)
 
 
+def test_admissible_commands__have_titles_in_brackets_and_with_brackets():
+    text = "Ines Calder's house (Sarn) is near [Quill Bay] (or 'Port Lamby'), after Mercer (film) and finish[yes]."
+    world = World(Shelf([*PAGES, Page("Home", ((text,),))]), BORN._replace(question="Who?"))
+    state = apply(world, START, "search[Home]")[0]
+    shown = ["Ines Calder", "Sarn", "Quill Bay", "Port Lamby", "Mercer (film)"]
+    assert admissible_commands(world, state) == [f"search[{title}]" for title in [*shown, "Home"]]
+
+
+def test_admissible_commands__look_up_no_word_that_tells_nothing():
+    state = apply(REACT, START, "search[Harrow Vale]")[0]
+    lookups = [command for command in admissible_commands(REACT, state) if command.startswith("lookup")]
+    assert lookups == ["lookup[Harrow]", "lookup[Vale]"]
+
+
+def test_admissible_commands__are_bounded():
+    titles = [f"Title {number}" for number in range(3 * MAX_TITLES)]
+    words = [f"word{number:02}" for number in range(3 * MAX_LOOKUPS)]
+    page = Page("Long", ((f"{', '.join(titles)} {' '.join(words)}",),))
+    wiki = Shelf([page, *(Page(title, (("A page of some words.",),)) for title in titles)])
+    world = World(wiki, BORN._replace(question=f"Which is {' '.join(words)}?"))
+    commands = admissible_commands(world, apply(world, START, "search[Long]")[0])
+    kept = [f"lookup[{word}]" for word in words[:MAX_LOOKUPS]]
+    assert commands == [*(f"search[{title}]" for title in titles[:MAX_TITLES]), *kept]
+
+
 def test_sentences__are_divided_at_full_stops_or_as_given():
     page = Page("X", (("Mr. X lived in St. Y.", " He left."), ("Two words",), ("A list", "of more", "words")))
     assert sentences(page, "period") == ["Mr.", "X lived in St.", "Y.", "He left..", "A list of more words."]
     assert sentences(page, "given") == ["Mr. X lived in St. Y.", "He left.", "A list", "of more", "words"]
     assert shown(World(Shelf([page]), BORN, sentences="given"), page).count("more") == 1
     assert sentences(Page("Y", ()), "period") == []
+    blank = Page("Z", (("One  of  two.   Three.", "  ", " Four. "), ("  two words ",)))
+    assert sentences(blank, "period") == ["One  of  two.", "Three.", "Four.."]
+    assert sentences(blank, "given") == ["One  of  two.   Three.", "Four."]
 
 
 @pytest.mark.parametrize(
@@ -305,6 +335,7 @@ def test_parse__reads_a_verb_and_what_its_brackets_hold(action: str, expected: t
         ("yes", "yes", True, 1.0),
         ("yes", "yes it is", False, 0.0),
         ("yes it is", "no", False, 0.0),
+        ("no it is not", "no", False, 0.0),
         ("noanswer", "x", False, 0.0),
         ("red red blue", "red blue blue", False, 2 / 3),
         ("", "x", False, 0.0),

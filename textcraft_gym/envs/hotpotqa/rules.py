@@ -31,6 +31,7 @@ MAX_TITLES, MAX_LOOKUPS = 40, 20
 
 _AMBIGUOUS = "may refer to:"
 _LONGEST_TITLE = 8
+_MARKS = "\"'.,;:?!"
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _UNALIKE = ("yes", "no", "noanswer")
@@ -275,13 +276,22 @@ def _titles_in(world: World, words: str) -> Iterator[str]:
         first = parts[start].lstrip("\"'([")[:1]
         if first.isupper() or first.isdigit():
             for end in range(min(start + _LONGEST_TITLE, len(parts)), start, -1):
-                name = " ".join(parts[start:end]).strip("\"'[.,;:?!").removesuffix("'s")
-                page = find(world, name)
-                if page and len(page.title) > 2:
+                name = _title_of(world, " ".join(parts[start:end]))
+                if name:
                     yield name
                     taken = end - start
                     break
         start += taken
+
+
+def _title_of(world: World, words: str) -> str:
+    """Return words without the punctuation around them, if they are a title then; empty if not."""
+    # With brackets first, which may be its own: ``Mercer (film)``.
+    for title in dict.fromkeys(words.strip(around).removesuffix("'s") for around in (_MARKS, f"{_MARKS}()[]")):
+        page = find(world, title)
+        if page and len(page.title) > 2:
+            return title
+    return ""
 
 
 def _lookups(world: World, state: State) -> Iterator[str]:
