@@ -161,7 +161,7 @@ class AdaPlannerAgent:
             )
             play.note(completion.text)
         decision, _, corrected = completion.text.strip().partition("\n")
-        return source_of(corrected) if re.search(r"\byes\b", decision.lower()) and corrected.strip() else source
+        return source_of(corrected) if re.search(r"\byes\b", decision.lower()) and corrected else source
 
     def _refine(
         self, play: Play, request: _Request, source: str, played: Solution | None, feedback: str

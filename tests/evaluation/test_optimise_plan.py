@@ -67,7 +67,13 @@ def test_optimise_plan__goes_on_wherever_it_was_killed(tmp_path: Path):
     assert sum(done[0].tokens.values()) + sum(done[1].tokens.values()) == sum(map(len, paid)) + 3 * len(paid)
     assert whole["plan-1.txt"].strip() in paid[-1]
     assert len({record["task"] for number in (1, 2) for record in whole[f"batch-{number}"]}) == 4
-    assert "turns" not in json.loads((tmp_path / "whole" / "summary.json").read_text())
+    told = json.loads((tmp_path / "whole" / "summary.json").read_text())
+    assert [one["plan"] for one in told["iterations"]] == ["plan-1.txt", "plan-2.txt"]
+    assert (sum(told["calls"].values()), told["cost"]) == (len(paid), 0.5 * len(paid))
+    assert sum(told["tokens"].values()) == sum(map(len, paid)) + 3 * len(paid)
+    lines = (tmp_path / "whole" / "report.md").read_text().splitlines()
+    assert [line.split(" | ")[:3] for line in lines[2:4]] == [["| 1", "0", "2"], ["| 2", "0", "2"]]
+    assert "| revision |" in lines[0]
     for kill in range(0, len(paid), 6):
         out = tmp_path / str(kill)
         Writer.prompts_read.clear()
@@ -120,6 +126,13 @@ def test_optimise_plan__does_more_iterations_elsewhere_and_writes_lost_plans_aga
 def test_optimise_plan__reflects_where_the_steps_of_a_run_are_spent(tmp_path: Path):
     done = optimise_plan(replace(SPEC, max_steps=1), tmp_path, batch=2, iterations=1)
     assert done[0].calls == {"thought": 2, "action": 2, "formalizer": 2, "summary": 2, "flaws": 2, "update": 1}
+
+
+def test_optimise_plan__plays_tasks_of_the_type_alone(tmp_path: Path):
+    spec = replace(SPEC, agent_args={"turns": 1})
+    optimise_plan(spec, tmp_path, task_type="depth 3", batch=4, iterations=1)
+    assert [record["group"] for record in read_records(tmp_path / "batch-1")] == ["depth 3"] * 4
+    assert json.loads((tmp_path / "config.json").read_text())["task_type"] == "depth 3"
 
 
 class Planner(Writer):
@@ -187,7 +200,6 @@ def test_draw__takes_each_task_once_before_any_again(number: int, data: st.DataO
     batches = [batch for batch, _ in zip(draw(ids, seed, size), range(2 * number), strict=False)]
     assert all(len(set(batch)) == size for batch in batches)
     played = [task for batch in batches for task in batch]
-    assert sorted(played[:number]) == sorted(ids) or number % size
-    counts = [played.count(task) for task in ids]
-    assert max(counts) - min(counts) <= 2
+    for start in range(0, number * (len(played) // number), number):
+        assert sorted(played[start : start + number]) == sorted(ids)
     assert batches == [batch for batch, _ in zip(draw(ids, seed, size), range(2 * number), strict=False)]

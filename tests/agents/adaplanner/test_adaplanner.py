@@ -80,6 +80,11 @@ def test_adaplanner__goes_on_where_the_functions_differ_with_the_variables_that_
     assert actions == [*MADE, "get 3 honey", "get 3 honeycomb", "craft 1 beehive using 6 oak planks, 3 honeycomb"]
     assert episode.calls == {"planner": 1, "checker": 1, "refiner": 2}
     assert [outcome for _, outcome in steps(episode.trace)] == [True, True, False, True, True]
+    said = {part.role: [text for text in part.parts if isinstance(text, str)] for part in episode.trace.walk()}
+    assert said["refiner"] == [counted, "Step 3, since honey is no honeycomb."]
+    assert (said["planner"], said["checker"]) == ([BAD], ["no"])
+    (told,) = [text for text in episode.trace.parts if isinstance(text, str)]
+    assert told.startswith("In line 13, ")
     mended, changed = asked["refiner"]
     assert BAD.strip("\n") in mended
     assert (
@@ -214,6 +219,18 @@ HOT = HEAD + (
     + step(4, "seen = agent.goto('fridge 1')", "if 'closed' in seen: seen = agent.open_receptacle('fridge 1')",
            "agent.put('plate 2', 'fridge 1')")
 )  # fmt: skip
+
+
+def test_adaplanner__keeps_a_success_in_the_form_of_the_examples(tmp_path: Path):
+    models = {role: ScriptedModel(text) for role, text in {"planner": HOT, "checker": "no"}.items()}
+    agent = AdaPlannerAgent(ALFWORLD, skills=tmp_path)
+    assert run_episode(gym.make("ALFWorld-v0"), agent, task=PLATE, seed=0, model=models).won
+    learned = (tmp_path / "heat.txt").read_text(encoding="utf-8")
+    opening, _, source = learned.partition("\ndef solution")
+    bundled = agent.examples["heat"].partition("\ndef solution")[0]
+    assert opening.startswith(bundled[:70])
+    assert opening.rpartition("\n\n")[2].startswith("Your task is to: ")
+    assert f"def solution{source}" == HOT
 
 
 @pytest.mark.parametrize("dialect", ["0.3", "0.4"])

@@ -193,3 +193,6 @@ def test_wording__names_a_section_that_it_does_not_know(tmp_path: Path):
         Wording(Prompts(tmp_path), "textcraft")
     file.write_text("=== opening\n{situation}|{task}|{information}\n")
     assert Wording(Prompts(tmp_path), "textcraft").fill("opening", situation="s", task="t", information="") == "s|t|"
+    (tmp_path / "autoplan" / "default.txt").write_text("=== opening\n{situation}{task}{information}\n")
+    with pytest.raises(PromptError, match=r"autoplan/textcraft\.txt and autoplan/default\.txt have no section game"):
+        Wording(Prompts(tmp_path), "textcraft")

@@ -8,14 +8,14 @@ import gymnasium as gym
 import pytest
 
 from tests.agents.scripted import ScriptedModel
-from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, Shelf
+from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, PAGES, Shelf
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.react import MAX_LINE, ReActAgent
 from textcraft_gym.agents.autoplan.update import experience
 from textcraft_gym.agents.contract.agent import prompt_messages
 from textcraft_gym.agents.games import HOTPOTQA, TEXTCRAFT
 from textcraft_gym.agents.games.hotpotqa.controller import AnswerGiver
-from textcraft_gym.agents.games.hotpotqa.game_profile import tell_answer
+from textcraft_gym.agents.games.hotpotqa.game_profile import READ, tell_answer
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.evaluation.episode import Episode
@@ -163,6 +163,16 @@ def test_adapt__tells_what_was_read_to_the_steps_after():
     told = str(executor.asked[4]["prompt"]).rpartition("Your task is to: ")[2]
     assert told.startswith("answer the question\nWhat was read:\nsearch[Harrow Vale]: Harrow Vale is a film of 1974.")
     assert "search[Harrow]" not in told
+
+
+def test_report__has_the_last_passages_that_were_read():
+    titles = ["Sarn", "Quill Bay", "nothing", "Sarn", *(page.title for page in PAGES if page.title != "Mercer")]
+    executor = ScriptedModel(*(f"search[{title}]" for title in titles), "Task completed!", "task failed!")
+    models = {"executor": executor, "planner": ScriptedModel(FIND)}
+    play("plan_and_execute", models, turns=99, patience=99)
+    told = str(executor.asked[-1]["prompt"]).rpartition("Your task is to: ")[2]
+    read = [line.partition("]: ")[0] for line in told.splitlines() if line.startswith("search[")]
+    assert read == [f"search[{title}" for title in titles[-READ:]]
 
 
 def test_plan_and_execute__follows_its_plan():

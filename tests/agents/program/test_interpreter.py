@@ -215,6 +215,7 @@ def test_program__does_what_python_would(program: str, actions: list):
         "def f(*a): pass",
         "def f(**a): pass",
         "def f(*, a): pass",
+        "def f(a, /): pass",
         "def f():\n    break\nfor i in [1]:\n    f()",
         "def f():\n    continue\nf()",
         "x = 1.5",

@@ -61,6 +61,22 @@ def test_info__tells_pages_while_playing_and_the_score_at_the_end():
     assert info["gold"] == list(dict(MUSIC.gold))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "end"),
+    [
+        ({}, "in 1950.."),
+        ({"dialect": "reflexion"}, "in 1950.."),
+        ({"dialect": "autoplan"}, "in 1950."),
+        ({"dialect": "autoplan", "sentences": "period"}, "in 1950.."),
+        ({"sentences": "given"}, "in 1950."),
+    ],
+)
+def test_sentences__are_by_default_those_of_the_dialect(arguments: dict[str, Any], end: str):
+    env = made(**arguments)
+    env.reset(seed=0)
+    assert env.step("search[Élodie Mercer]")[0] == f"Élodie Mercer is a director. She was born in Sarn {end}"
+
+
 def test_limit__is_that_of_react_and_can_be_that_of_others():
     for limit, arguments in ((7, {}), (10, {"dialect": "autoplan", "max_episode_steps": 10})):
         env = gym.make("HotpotQA-v0", data=CORPUS, **arguments)
