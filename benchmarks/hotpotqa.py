@@ -115,6 +115,7 @@ TABLES = (
                     rate(found, replace(AGENTS["ADaPT"], model=simulated(SMALLER_SPAN)))
                     > rate(found, replace(REACT, model=simulated(SMALLER_SPAN)))
                 ),
+                "Published, of other worlds",
             ),
         ),
     ),
