@@ -84,9 +84,9 @@ def optimise_plan(
     Args:
         spec: The run of the training episodes; its agent is always ``autoplan``, whose arguments it may give. By
             default ``split`` is ``train``, thoughts and actions are drawn at a temperature of 1, and all three
-            reflections are asked. ``limit`` is the number of training tasks. A model that is given as an object is not
-            recorded, as in ``evaluate``. The model of the role ``update`` writes the plans, else the planner's, else
-            the executor's.
+            reflections are asked. ``limit`` is the number of training tasks, in a world that has tasks. A model that
+            is given as an object is not recorded, as in ``evaluate``. The model of the role ``update`` writes the
+            plans, else the planner's, else the executor's.
         out: The folder, new or of an earlier start of the same optimisation.
         task_type: The group of tasks, or a part of the name of only one; None for all tasks.
         batch: Number of episodes before each update.

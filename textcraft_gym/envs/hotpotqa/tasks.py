@@ -29,7 +29,7 @@ _REACT_SEED, _REACT_DEV, _REACT_COUNT = 233, 7405, 500
 
 
 class Library:
-    """A wiki with its questions, open. Equal arguments open the same object, and copies are that object, too.
+    """A wiki with its questions, open; a copy of it is the same object.
 
     Args:
         corpus: The wiki and the questions.
@@ -174,6 +174,8 @@ class Task:
 
 def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int = 0) -> Library:
     """Return the library of made pages, of a folder of the original's data, or of a corpus of one's own.
+
+    Those that were opened last are kept, so that equal arguments return the same object; but not that of a corpus.
 
     Raises:
         WikiDataError: If the data cannot be read.
