@@ -18,7 +18,9 @@ from textcraft_gym.agents.contract.agent import (
     Prompt,
     Request,
     Reset,
+    Restore,
     Routine,
+    Snapshot,
     Step,
 )
 
@@ -84,7 +86,9 @@ __all__ = [
     "Prompt",
     "Request",
     "Reset",
+    "Restore",
     "Routine",
+    "Snapshot",
     "Step",
     "ADaPTAgent",
     "AdaPlannerAgent",

@@ -37,6 +37,7 @@ from textcraft_gym.agents.contract.agent import Agent, Completion, Model, Policy
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import Unsupported
 from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.replay import REPLAYED, STOPPED_BY_AGENT, RecordedActions
 from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.registration import make
 from textcraft_gym.spaces import AnyText
@@ -154,10 +155,26 @@ class AgentContract(ABC):
             self.play(model=SayingModel(text))
 
     def test_agent__plays_in_a_foreign_world(self) -> None:
-        """It needs no info and no format of text, unless it declares its needs (``env_args``)."""
+        """It needs no info and no format of text, unless it declares its needs (``env_args``).
+
+        An agent that goes back is refused by name where it cannot.
+        """
         agent = self.make_agent()
         if not getattr(agent, "env_args", {}):
-            _sound(run_episodes([MutteringEnv()], agent, [(None, 0)], model=self.make_model(), max_calls=300))
+            played = run_episodes([MutteringEnv()], agent, [(None, 0)], model=self.make_model(), max_calls=300)
+            _sound(episode for episode in played if "MutteringEnv offers no snapshot" not in (episode.error or ""))
+
+    def test_agent__is_recorded_with_all_its_branches(self) -> None:
+        """Its actions, resets and returns to earlier moments lead to the same episode when they are played again."""
+        agent = self.make_agent()
+        env = make(self.env_id, split="all", **getattr(agent, "env_args", {}))
+        for episode in self.play(max_steps=200):
+            again = RecordedActions(episode.transcript, episode.restores)
+            (replayed,) = _sound(run_episodes([env], again, [(episode.task, episode.seed)], max_steps=200))
+            for name in REPLAYED:
+                if name != "stop_reason" or episode.stop_reason not in STOPPED_BY_AGENT:
+                    assert getattr(replayed, name) == getattr(episode, name), f"{episode.task}: {name} is another"
+            assert replayed.transcript == episode.transcript
 
 
 class EnvContract:

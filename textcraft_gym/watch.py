@@ -135,7 +135,10 @@ class View:
             self.say(level, part, "cyan" if node.role == "planner" else "dim italic")
         else:
             action, observation = episode.transcript[part]
-            if action is None:
+            origin = dict(episode.restores).get(part)
+            if origin is not None:
+                self.say(level, f"Back to {_entry(episode, origin)}", "bold magenta")
+            elif action is None:
                 self._begin(observation, again=part > 0)
             else:
                 self.say(level, f"> {action}", "bold")
@@ -156,6 +159,17 @@ class View:
         for line in observation.split("\n"):
             self.say(0, line, "bold magenta" if task in line else "")
         self.say(0, "")
+
+
+def _entry(episode: Episode, index: int) -> str:
+    """Return an entry of a transcript in words."""
+    action, _ = episode.transcript[index]
+    return f"the beginning of trial {_trial(episode, index)}." if action is None else f"entry {index}: > {action}"
+
+
+def _trial(episode: Episode, index: int) -> int:
+    returns = dict(episode.restores)
+    return sum(action is None and at not in returns for at, (action, _) in enumerate(episode.transcript[: index + 1]))
 
 
 def _efforts(episode: Episode) -> Iterator[str]:

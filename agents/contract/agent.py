@@ -1,9 +1,10 @@
 """The contract between an agent and the loop that runs it.
 
-An agent is a generator over one episode. It yields requests (act, ask a model, reset) and is sent the answers: an agent
-that calls another writes ``yield from``, and one loop can own one environment or many. When the episode ends, by the
-environment or by a limit on steps or calls, ``EpisodeOver`` is thrown at the yield: let it pass, or catch it to reset
-for another trial. An agent keeps its state in the generator's local variables, never on ``self``.
+An agent is a generator over one episode. It yields requests (act, ask a model, reset, keep a moment and go back to it)
+and is sent the answers: an agent that calls another writes ``yield from``, and one loop can own one environment or
+many. When the episode ends, by the environment or by a limit on steps or calls, ``EpisodeOver`` is thrown at the yield:
+let it pass, or catch it to reset for another trial or to go back. An agent keeps its state in the generator's local
+variables, never on ``self``.
 """
 
 from __future__ import annotations
@@ -168,7 +169,26 @@ class Reset:
     """Start the same task with the same seed again; answered by the first Step. Refunds no steps and no calls."""
 
 
-Request: TypeAlias = Act | Ask | Reset
+@dataclass(frozen=True)
+class Snapshot:
+    """Keep this moment of the episode; answered by a value that means something to ``Restore`` only.
+
+    It counts as no step. In an environment that cannot go back ``Unsupported``, which names it, is thrown at the yield.
+    """
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Go back to a moment that was kept; answered by the step that led to it. Refunds no steps and no calls.
+
+    Attributes:
+        moment: What a ``Snapshot`` of this episode was answered by.
+    """
+
+    moment: object
+
+
+Request: TypeAlias = Act | Ask | Reset | Snapshot | Restore
 Routine: TypeAlias = Generator[Request, Any, bool | None]
 
 
@@ -275,7 +295,7 @@ class Play:
     Attributes:
         first: First step, returned by the reset.
         seed: Seed for the agent's own randomness; derived from the task and the episode's seed.
-        history: Actions of the current trial with the steps they led to, in order.
+        history: Actions of the current trial with the steps they led to, in order; after going back, of the branch.
         node: Node of the trace that is being played.
     """
 
@@ -350,12 +370,30 @@ class Play:
         step: Step = yield Reset()
         return step
 
-    def rewind(self, mark: int) -> Generator[Request, Any, Step]:
-        """Reset and replay the first ``mark`` actions of this trial; they are counted as steps again."""
-        actions = [action for action, _ in self.history[:mark]]
+    def replay(self, actions: Iterable[str]) -> Generator[Request, Any, Step]:
+        """Reset and play actions that were played before; they are counted as steps again."""
+        actions = tuple(actions)  # before the reset, which empties the history
         step = yield from self.reset()
         for action in actions:
             step = yield from self.act(action)
+        return step
+
+    def rewind(self, mark: int) -> Generator[Request, Any, Step]:
+        """Reset and replay the first ``mark`` actions of this trial."""
+        return (yield from self.replay(action for action, _ in self.history[:mark]))
+
+    def snapshot(self) -> Generator[Request, Any, object]:
+        """Keep this moment for ``restore``.
+
+        Raises:
+            Unsupported: If the environment cannot go back; ``replay`` can then take the place of ``restore``.
+        """
+        moment: object = yield Snapshot()
+        return moment
+
+    def restore(self, moment: object) -> Generator[Request, Any, Step]:
+        """Go back to a moment that ``snapshot`` returned, and return the step that led to it."""
+        step: Step = yield Restore(moment)
         return step
 
 

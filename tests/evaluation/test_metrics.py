@@ -20,7 +20,7 @@ def test_wilson_interval__knows_nothing_without_trials():
 
 
 def record(depth: int = 2, won: bool = True, **more) -> dict:
-    effort = {"calls": {}, "tokens": {}, "cost": 0.0, "k_max": 0, "claimed_success": None}
+    effort = {"calls": {}, "tokens": {}, "cost": 0.0, "k_max": 0, "claimed_success": None, "restores": []}
     return {
         "group": f"depth {depth}",
         "depth": depth,

@@ -38,7 +38,7 @@ def record(task: str = "goal", **more) -> dict:
         "steps": 1,
     }
     asked = {"calls": {"executor": 1}, "tokens": {"prompt_tokens": 9}, "cost": 0.0, "trials": 1, "k_max": 1}
-    ended = {"stop_reason": "terminated", "error": None, "traceback": None}
+    ended = {"restores": [], "stop_reason": "terminated", "error": None, "traceback": None}
     played = {"transcript": [[None, "You begin."], ["go", "Done."]], "trace": node(task, 0, 1)}
     return {"task": task, **plain, **asked, **ended, **played, **more}
 
@@ -132,7 +132,7 @@ def test_html_page__lets_only_its_own_script_run(simulated_page: str):
 
 def test_html_page__holds_what_every_episode_came_to(simulated: dict[str, list[dict]], simulated_page: str):
     held = [json.loads(script) for script in Outline(simulated_page).scripts[:-1]]
-    keys = ("transcript", "trace", "traceback")
+    keys = ("transcript", "restores", "trace", "traceback")
     expected = [{key: record[key] for key in keys} for records in simulated.values() for record in records]
     assert held == json.loads(json.dumps(expected))
 

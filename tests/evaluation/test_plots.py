@@ -21,6 +21,7 @@ def record(depth: int, won: bool, **more) -> dict:
         "tokens": {},
         "cost": 0.0,
         "k_max": 1,
+        "restores": [],
     }
     return {"group": f"depth {depth}", "depth": depth, "won": won, **plain, **more}
 

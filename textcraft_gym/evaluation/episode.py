@@ -29,10 +29,12 @@ from textcraft_gym.agents.contract.agent import (
     Policy,
     Request,
     Reset,
+    Restore,
     Routine,
+    Snapshot,
     Step,
 )
-from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
 
@@ -59,7 +61,8 @@ class Episode:
     Attributes:
         task: ``info["task"]`` of the first step, if the environment names its tasks, else the task asked for.
         seed: Seed of the reset.
-        reward: Sum of rewards of the best trial, so that a reset never takes one back.
+        reward: Sum of rewards of the best trial, so that a reset never takes one back; of a trial that goes back, the
+            best of the branches.
         won: Whether the environment ever reported ``info["won"]``; None if it does not report it.
         claimed_success: The agent's own claim of success: its last word, or what it implied by the action that ended
             the episode, such as a purchase. True also where that action won, since the environment says so. None if
@@ -73,7 +76,10 @@ class Episode:
             by itself.
         error: Type and message of the exception that broke the episode; None if none did.
         traceback: Traceback of that exception.
-        transcript: Each action as it was played with its observation; a reset is an entry with the action None.
+        transcript: Each action as it was played with its observation. A reset is an entry with the action None, as is a
+            return to an earlier moment, with the observation of that moment.
+        restores: The returns to earlier moments, each as two indices of entries of the transcript: its own, and the one
+            whose moment it leads to. Any other entry but a reset follows the entry before it.
         trace: The tree of parts into which the agent divided the episode, each with its steps, calls and outcome.
         k_max: Deepest level of decomposition at which something was executed: an action played or the executor asked.
         start: Time of the start, UTC, in ISO 8601. This and the durations are ignored when episodes are compared.
@@ -95,6 +101,7 @@ class Episode:
     error: str | None = None
     traceback: str | None = None
     transcript: list[tuple[str | None, str]] = field(default_factory=list)
+    restores: list[tuple[int, int]] = field(default_factory=list)
     trace: Node = field(default_factory=lambda: Node("", "agent", 0))
     k_max: int = 0
     start: str = field(default="", compare=False)
@@ -104,6 +111,27 @@ class Episode:
 
 TIMES = tuple(field.name for field in fields(Episode) if not field.compare)
 """Fields that differ when an episode is played again."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Moment:
+    """A moment of an episode to go back to.
+
+    Attributes:
+        episode: The record of the episode.
+        position: Index of its entry in the transcript.
+        total: Sum of rewards up to there.
+        history: The agent's history.
+        last: The step that led there.
+        game: The environment's snapshot.
+    """
+
+    episode: Episode
+    position: int
+    total: float
+    history: tuple[tuple[str, Step], ...]
+    last: Step
+    game: object
 
 
 class Job(NamedTuple):
@@ -182,7 +210,9 @@ class EpisodeRunner:
         self.over = False
         self.out_of_budget = False
         self.refusals = 0
-        self.returns: list[float] = []
+        self.position = 0
+        self.total = 0.0
+        self.returns: dict[int, float] = {}  # sum of rewards at the end of each branch, by its entry in the transcript
         self.play = Play(Step("", 0.0, False, False, {}), node=self.episode.trace)
         self._calls = self._play()
 
@@ -226,7 +256,8 @@ class EpisodeRunner:
             while True:
                 self.on_request(request, self.episode)
                 answer = yield from self._answer(request)
-                request = routine.throw(answer) if isinstance(answer, EpisodeOver) else routine.send(answer)
+                thrown = isinstance(answer, (EpisodeOver, Unsupported))
+                request = routine.throw(answer) if thrown else routine.send(answer)
         except StopIteration as stop:
             _check_claim("episode() to return", stop.value)
             self.episode.claimed_success = stop.value
@@ -236,10 +267,8 @@ class EpisodeRunner:
             routine.close()
         self.episode.trace.outcome = self.episode.claimed_success
 
-    def _answer(
-        self, request: Request
-    ) -> Generator[ModelCall, None, Step | Completion | list[Completion] | EpisodeOver]:
-        """Return the answer to a request, or the end of the episode, which is thrown into the agent."""
+    def _answer(self, request: Request) -> Generator[ModelCall, None, Any]:
+        """Return the answer to a request; the end of the episode and a refusal are thrown into the agent."""
         self._check_budget(request)
         if self.out_of_budget:
             # An agent may catch EpisodeOver and go on asking, which must not become an infinite loop.
@@ -256,7 +285,11 @@ class EpisodeRunner:
         if isinstance(request, Ask) and isinstance(request.role, str):
             completions = yield from self._ask(request)
             return completions if request.n > 1 else completions[0]
-        raise AgentError(f"expected a request (Act, Ask or Reset), got {request!r}")
+        if isinstance(request, Snapshot):
+            return self._keep_moment()
+        if isinstance(request, Restore):
+            return self._go_back(request.moment)
+        raise AgentError(f"expected a request (Act, Ask, Reset, Snapshot or Restore), got {request!r}")
 
     def _check_budget(self, request: Request) -> None:
         """End the episode if a request needs more calls than are left; a reset refunds none."""
@@ -272,13 +305,15 @@ class EpisodeRunner:
         observation, reward, terminated, truncated, info = self.world.step(text)
         step = self.last = Step(observation, float(reward), terminated, truncated, info)
         self.play.history.append((text, step))
-        self.play.node.parts.append(len(self.episode.transcript))
-        self.episode.transcript.append((text, observation))
+        self.returns.pop(self.position, None)  # the branch goes on
+        self.position = self._write(text, observation)
         self.episode.steps += 1
         self.play.node.steps += 1
         self._note_depth(self.play.node)
-        self.returns[-1] += step.reward
-        self.episode.reward = max(self.returns)  # of all trials, so that a later, worse one loses nothing
+        self.total += step.reward
+        self.returns[self.position] = self.total
+        # Of all trials and branches, so that a later, worse one loses nothing.
+        self.episode.reward = max(self.returns.values())
         self._note_win(info)
         self.out_of_budget = self.episode.steps >= self.max_steps
         ends = {"terminated": terminated, "truncated": truncated, "max_steps": self.out_of_budget}
@@ -287,9 +322,7 @@ class EpisodeRunner:
         return step
 
     def _next_trial(self) -> Step:
-        # More resets than steps plus calls can only be an infinite loop.
-        if self.episode.trials > self.max_steps + self.max_calls:
-            raise AgentError(f"the agent began again {self.episode.trials} times")
+        self._check_returns()
         self.episode.trials += 1
         self.play.history.clear()
         return self._reset()
@@ -297,12 +330,47 @@ class EpisodeRunner:
     def _reset(self) -> Step:
         observation, info = self.world.reset(seed=self.episode.seed, options=self.options)
         self.over, self.episode.stop_reason = False, "agent"
-        self.returns.append(0.0)
-        self.play.node.parts.append(len(self.episode.transcript))
-        self.episode.transcript.append((None, observation))
+        self.position, self.total = self._write(None, observation), 0.0
+        self.returns[self.position] = self.total
         self._note_win(info)
         self.last = Step(observation, 0.0, False, False, info)
         return self.last
+
+    def _keep_moment(self) -> _Moment | Unsupported:
+        if self.over:
+            raise AgentError("the agent took a snapshot after the end of the episode")
+        if not self.world.has_wrapper_attr("snapshot"):
+            name = self.env.spec.id if self.env.spec else type(self.env.unwrapped).__name__
+            return Unsupported(f"{name} offers no snapshot: it has no method of this name")
+        try:
+            game = self.world.get_wrapper_attr("snapshot")()
+        except Unsupported as refusal:
+            return refusal
+        return _Moment(self.episode, self.position, self.total, tuple(self.play.history), self.last, game)
+
+    def _go_back(self, moment: object) -> Step:
+        if not isinstance(moment, _Moment) or moment.episode is not self.episode:
+            raise AgentError(f"expected a moment that a Snapshot of this episode was answered by, got {moment!r}"[:200])
+        self._check_returns()
+        self.world.get_wrapper_attr("restore")(moment.game)
+        self.over, self.episode.stop_reason = False, "agent"
+        self.position, self.total, self.last = moment.position, moment.total, moment.last
+        self.play.history[:] = moment.history
+        self.episode.restores.append((self._write(None, self.last.observation), self.position))
+        return self.last
+
+    def _check_returns(self) -> None:
+        """Raise AgentError for more resets and restores than steps plus calls, which can only be an infinite loop."""
+        returns = self.episode.trials + len(self.episode.restores)
+        if returns > self.max_steps + self.max_calls:
+            raise AgentError(f"the agent began again or went back {returns} times")
+
+    def _write(self, action: str | None, observation: str) -> int:
+        """Add an entry to the transcript and the trace, and return its index."""
+        index = len(self.episode.transcript)
+        self.play.node.parts.append(index)
+        self.episode.transcript.append((action, observation))
+        return index
 
     def _ask(self, request: Ask) -> Generator[ModelCall, None, list[Completion]]:
         model = self.model

@@ -36,6 +36,7 @@ class Summary:
         k_max_won: The same over the episodes won, as ADaPT's paper reports it.
         claimed: Number of episodes that the agent claimed to have won.
         rightly_claimed: Number of these that were won.
+        restores: Number of returns to an earlier moment, over all episodes.
     """
 
     episodes: int
@@ -55,6 +56,7 @@ class Summary:
     k_max_won: float | None
     claimed: int
     rightly_claimed: int
+    restores: int
 
     @property
     def precision(self) -> float | None:
@@ -107,6 +109,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
         k_max_won=_mean(record["k_max"] for record in won),
         claimed=len(claimed),
         rightly_claimed=sum(record["won"] for record in claimed),
+        restores=sum(len(record["restores"]) for record in played),
     )
 
 

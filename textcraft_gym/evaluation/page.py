@@ -155,7 +155,7 @@ def _line(run: str, index: int, record: Record) -> Line:
         "k_max": str(record["k_max"]),
         "stop_reason": record["stop_reason"],
     }
-    inside = {key: record[key] for key in ("transcript", "trace", "traceback")}
+    inside = {key: record[key] for key in ("transcript", "restores", "trace", "traceback")}
     return Line(run, index, record, outcome, cells, mistaken, _numbers(record), inside)
 
 
@@ -167,6 +167,7 @@ def _numbers(record: Record) -> str:
             f"seed {record['seed']}",
             f"reward {record['reward']:g}",
             f"trials {record['trials']}",
+            *([f"returns to earlier moments {len(record['restores'])}"] if record["restores"] else []),
             *(f"{name} {count:,}" for name, count in counts),
             f"cost {record['cost']:.4g}",
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -16,7 +16,7 @@ from textcraft_gym.evaluation.runner import Planned, is_won
 STOPPED_BY_AGENT = ("agent", "max_calls", "error")
 """Ends that are not the environment's: a replay cannot tell them apart."""
 
-REPLAYED = ("seed", "reward", "won", "steps", "trials", "stop_reason")
+REPLAYED = ("seed", "reward", "won", "steps", "trials", "restores", "stop_reason")
 """Fields of a record that a replay determines, beside the transcript and those that describe the task."""
 
 SUMMED = ("calls", "tokens", "k_max", "trace", "error", "traceback", "claimed_success")
@@ -42,16 +42,29 @@ class Difference(NamedTuple):
 
 
 class RecordedActions:
-    """An agent that plays the actions and resets of a transcript."""
+    """An agent that plays the actions of a transcript, with its resets and its returns to earlier moments.
 
-    def __init__(self, transcript: Sequence[tuple[str | None, str]]) -> None:
+    Args:
+        transcript: The transcript, as an ``Episode`` has it.
+        restores: The returns, each as the index of its entry and of that whose moment it leads to.
+    """
+
+    def __init__(self, transcript: Sequence[tuple[str | None, str]], restores: Iterable[tuple[int, int]] = ()) -> None:
         self.transcript = transcript
+        self.restores = dict(restores)
 
     def episode(self, play: Play) -> Routine:
         """Play on until an action is refused because the episode is over."""
         over = False
-        for action, _ in self.transcript[1:]:
-            if action is None:
+        kept = set(self.restores.values())
+        moments = {0: (yield from play.snapshot())} if 0 in kept else {}
+        for index, (action, _) in enumerate(self.transcript[1:], 1):
+            if index in self.restores:
+                if self.restores[index] not in moments:  # none was kept there, since no episode could
+                    return None
+                yield from play.restore(moments[self.restores[index]])
+                over = False
+            elif action is None:
                 yield from play.reset()
                 over = False
             elif over:
@@ -61,6 +74,8 @@ class RecordedActions:
                     yield from play.act(action)
                 except EpisodeOver:
                     over = True
+            if index in kept and not over:
+                moments[index] = yield from play.snapshot()
         return None
 
 
@@ -95,7 +110,8 @@ def differences(
     if transcript[0][0] is not None:
         yield "the transcript does not begin with a reset"
         return
-    runner = EpisodeRunner(env, RecordedActions(transcript), planned.job, None, max_steps, max_calls)
+    recorded = RecordedActions(transcript, record["restores"])
+    runner = EpisodeRunner(env, recorded, planned.job, None, max_steps, max_calls)
     runner.advance()
     episode = runner.episode
     if runner.failure:

@@ -196,6 +196,7 @@ def _in_current_schema(record: Record) -> Record:
     """Return a record with the keys of the current schema; records of schema 1 may have a depth and no group."""
     record = {_OLD_KEYS.get(key, key): value for key, value in dict(record).items()}
     record.setdefault("group", f"depth {record['depth']}")
+    record.setdefault("restores", [])  # in older records agents went back by resets only
     return record
 
 

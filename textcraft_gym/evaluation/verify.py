@@ -285,6 +285,9 @@ def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[
     except (OSError, ValueError, RecursionError) as error:
         found.differs("summary.json, report.md", f"cannot be read: {error}")
         return
+    for of_group in summary.values() if isinstance(summary, dict) else ():
+        if isinstance(of_group, dict):
+            of_group.setdefault("restores", 0)  # older summaries do not count them
     for where, recorded, here in _leaves(summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))):
         found.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
     # A folder may have been renamed since: then the run goes by the name that the report has.

@@ -82,7 +82,7 @@ def replayed(front: Storefront, record: Record) -> Recording:
     session = Session(front, front.task(record["task"]))
     try:
         transcript = [(action, str(observation)) for action, observation in record["transcript"]]
-        session.replay(transcript)
+        session.replay(transcript, dict(record.get("restores") or ()))
         notes = _notes(record.get("trace") or {})
         return Recording(session, [observation for _, observation in transcript], notes, record.get("error"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:

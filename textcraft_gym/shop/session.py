@@ -127,11 +127,16 @@ class Session:
             raise SessionOver
         self.moves.append(Move(action, navigate(self.front.market, self.state(self.last), action)))
 
-    def replay(self, transcript: list[tuple[str | None, str]]) -> None:
-        """Play the actions of an episode; None is a reset."""
+    def replay(self, transcript: list[tuple[str | None, str]], restores: Mapping[int, int]) -> None:
+        """Play the actions of an episode; None is a reset, or by ``restores`` a return to an earlier move."""
         # The first entry is the reset that began the episode.
-        for action, _ in transcript[1:]:
-            turn = Transition(START) if action is None else navigate(self.front.market, self.state(self.last), action)
+        for number, (action, _) in enumerate(transcript[1:], 1):
+            if number in restores:
+                turn = self.moves[restores[number]].turn
+            elif action is None:
+                turn = Transition(START)
+            else:
+                turn = navigate(self.front.market, self.state(self.last), action)
             self.moves.append(Move(action, turn))
 
     def state(self, number: int) -> State:
