@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
     from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
     from textcraft_gym.agents.games import load_profile
+    from textcraft_gym.agents.lats.best_of_n import BestOfNAgent
+    from textcraft_gym.agents.lats.lats import LATSAgent
+    from textcraft_gym.agents.lats.tree_of_thoughts import TreeOfThoughtsAgent
     from textcraft_gym.agents.models.spec import make_model
     from textcraft_gym.agents.registry import make_agent
 
@@ -49,6 +52,7 @@ _LAZY = {
     "ADaPTAgent": "adapt.adapt",
     "AdaPlannerAgent": "adaplanner.adaplanner",
     "AutoPlanAgent": "autoplan.autoplan",
+    "BestOfNAgent": "lats.best_of_n",
     "ChainOfThoughtAgent": "deps.zero_shot",
     "CodeAsPoliciesAgent": "deps.code_as_policies",
     "DEPAgent": "deps.deps",
@@ -57,12 +61,14 @@ _LAZY = {
     "ExplorerAgent": "baselines.explorer",
     "GameProfile": "contract.game_profile",
     "InnerMonologueAgent": "deps.inner_monologue",
+    "LATSAgent": "lats.lats",
     "NaiveBuyerAgent": "baselines.naive_buyer",
     "PlanAndExecuteAgent": "adapt.plan_and_execute",
     "ProgPromptAgent": "deps.code_as_policies",
     "RandomAgent": "baselines.random_agent",
     "ReActAgent": "adapt.react",
     "ReflexionAgent": "adapt.reflexion",
+    "TreeOfThoughtsAgent": "lats.tree_of_thoughts",
     "TryAgainAgent": "adapt.try_again",
     "ZeroShotAgent": "deps.zero_shot",
     "load_profile": "games",
@@ -93,6 +99,7 @@ __all__ = [
     "ADaPTAgent",
     "AdaPlannerAgent",
     "AutoPlanAgent",
+    "BestOfNAgent",
     "ChainOfThoughtAgent",
     "CodeAsPoliciesAgent",
     "DEPAgent",
@@ -101,12 +108,14 @@ __all__ = [
     "ExplorerAgent",
     "GameProfile",
     "InnerMonologueAgent",
+    "LATSAgent",
     "NaiveBuyerAgent",
     "PlanAndExecuteAgent",
     "ProgPromptAgent",
     "RandomAgent",
     "ReActAgent",
     "ReflexionAgent",
+    "TreeOfThoughtsAgent",
     "TryAgainAgent",
     "ZeroShotAgent",
     "load_profile",

@@ -28,6 +28,7 @@ class Settings:
         max_tokens: Maximum number of tokens of one turn, or of the answer to a question of a plan.
         planner_tokens: Maximum number of tokens of a plan.
         d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of trials.
+        lookahead: Maximum number of turns of one simulation of a tree search, of which ``turns`` is the depth.
 
     Raises:
         ValueError: If a number is less than 1, or ``d_max`` is larger than ``MAX_DEPTH``.
@@ -38,6 +39,7 @@ class Settings:
     max_tokens: int = 150
     planner_tokens: int = 800
     d_max: int = 3
+    lookahead: int = 15
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -82,6 +84,17 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     # Seven thoughts and as many actions, as ReAct's paper has them.
     ("react", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100),
     ("react", "webshop"): Settings(turns=45, patience=3, max_tokens=100),
+    # Searches; a turn is a thought and an action.
+    ("best_of_n", "alfworld"): Settings(turns=20, max_tokens=300),
+    ("best_of_n", "default"): Settings(turns=15, max_tokens=300),
+    ("best_of_n", "hotpotqa"): Settings(turns=7, max_tokens=150),
+    ("lats", "alfworld"): Settings(turns=20, max_tokens=300, lookahead=20),
+    ("lats", "default"): Settings(turns=15, max_tokens=300, lookahead=15),
+    ("lats", "hotpotqa"): Settings(turns=7, max_tokens=150, lookahead=4),
+    ("lats", "webshop"): Settings(turns=15, max_tokens=300, lookahead=15),
+    ("tree_of_thoughts", "alfworld"): Settings(turns=20, max_tokens=300),
+    ("tree_of_thoughts", "default"): Settings(turns=15, max_tokens=300),
+    ("tree_of_thoughts", "hotpotqa"): Settings(turns=7, max_tokens=150),
     # The plan is a whole function.
     ("adaplanner", "default"): Settings(max_tokens=400, planner_tokens=1400),
     # Planners of goals, whose plans a controller pursues.

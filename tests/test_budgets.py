@@ -17,7 +17,7 @@ from textcraft_gym.agents.registry import find_agent, takes
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "budgets.md").read_text(encoding="utf-8")
-SETTINGS = ("turns", "patience", "max_tokens", "planner_tokens", "d_max")
+SETTINGS = ("turns", "patience", "max_tokens", "planner_tokens", "d_max", "lookahead")
 AGENTS = sorted({agent for agent, _ in DEFAULTS})
 
 
@@ -41,7 +41,11 @@ def options(agent: str) -> dict[str, Any]:
 
 
 def test_settings__are_those_of_the_page():
-    stated = {(row["agent"], row["game"]): numbers(row["ours"]) for row in rows("Turns, tokens and depth")}
+    stated = {
+        (agent, row["game"]): numbers(row["ours"])
+        for row in rows("Turns, tokens and depth")
+        for agent in row["agent"].split(", ")
+    }
     assert stated == {
         (agent, game): {name: getattr(settings_for(agent, game), name) for name in SETTINGS if takes(agent, name)}
         for agent, game in DEFAULTS

@@ -81,6 +81,7 @@ class GameProfile:
         adapt: The game-specific parts of ADaPT.
         giving_up: Action that an executor of numbered turns plays when these are spent; empty for none.
         dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
+        partial_credit: Whether an attempt that does a part of the task is rewarded in part.
         solution: Returns what a learner is told of the solution after a training episode, from the last info, such as
             the answer to the question; empty for nothing.
     """
@@ -96,6 +97,7 @@ class GameProfile:
     avatar: type[Avatar] | None = None
     adapt: ADaPTHooks = ADaPTHooks()
     giving_up: str = ""
+    partial_credit: bool = False
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
     solution: Callable[[Mapping[str, Any]], str] = no_solution
 

@@ -24,6 +24,7 @@ from textcraft_gym.agents.games.alfworld.household import (
 from textcraft_gym.agents.simulated import programs
 from textcraft_gym.agents.simulated.cues import Cue
 from textcraft_gym.agents.simulated.faults import Draws
+from textcraft_gym.agents.simulated.judging import judgement
 from textcraft_gym.agents.simulated.programs import Stage
 from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import in_mind, too_much
@@ -77,6 +78,8 @@ def answer(prompt: str, reading: Reading) -> str:
             return mind.turn(sentence)
         case Cue.REFLECTION:
             return mind.reflect()
+        case Cue.JUDGEMENT:
+            return mind.judge(turns)
         case Cue.FUNCTION:
             return mind.function(information)
         case Cue.EXPLANATION:
@@ -336,6 +339,18 @@ class Mind:
             if in_vain:
                 sentences.append(f"I looked for the {thing} in {', '.join(dict.fromkeys(in_vain))} and saw none.")
         return f"{' '.join(sentences)} New plan:\n{write_plan(self._stages())}"
+
+    def judge(self, turns: list[str]) -> str:
+        """Return the judgement of an attempt: which of the steps are done, and how much of the search."""
+        action, _, observation = turns[-1].partition("\n") if turns else ("", "", "")
+        stages, searched = len(self._stages()), len(self.household.contents) / max(1, len(self.household.places))
+        brought = sum(kind(thing) == self.task.thing for thing in self.household.brought)
+        treated = self.household.treated.get(self.household.held) == self.task.treatment != ""
+        is_held = kind(self.household.held) == self.task.thing
+        # A thing that is held is one step, its treatment another, and bringing it to its place the last.
+        done = brought * stages / self.task.amount + is_held + (is_held and treated)
+        share = 1.0 if self.household.done(self.task) else (min(done, stages) + searched / 2) / (stages + 1)
+        return judgement(share, action, refused=observation.startswith("Nothing happens"), draws=self.draws)
 
     def _search(self, step: Next) -> str | None:
         """Return the line that opens another kind of place to search, or the complaint; None if none is needed."""

@@ -25,6 +25,7 @@ class Cue(Enum):
     FORM = auto()
     FUNCTION = auto()
     GOALS = auto()
+    JUDGEMENT = auto()
     MENDED_PLAN = auto()
     NEW_PLAN = auto()
     NEXT_GOAL = auto()
@@ -60,10 +61,11 @@ CUES: tuple[tuple[re.Pattern[str], Cue], ...] = tuple(
         (r"^Are there errors of syntax", Cue.SYNTAX),  # adaplanner, before a function is played
         (r"^From which step", Cue.FIRST_CHANGE),  # adaplanner, after a function was mended
         (r"^Answer:$", Cue.QUESTION),  # adaplanner, for a question of a function
-        (r"^Reflection", Cue.REFLECTION),  # reflexion
+        (r"^Reflection", Cue.REFLECTION),  # reflexion, and lats after a failed attempt
+        (r"^Judgement:$", Cue.JUDGEMENT),  # lats and tree_of_thoughts: how likely an attempt is to succeed
         (r"^Simple match", Cue.SIMPLE_MATCH),  # ADaPT's skill of matching listed products
         (r"^Detail match", Cue.DETAIL_MATCH),  # ADaPT's skill of matching an opened product
-        (r"^Thought \d+:$", Cue.NUMBERED_TURN),  # react in numbered turns, and where an action was left out
+        (r"^Thought \d+:$", Cue.NUMBERED_TURN),  # lats, react in numbered turns, and where an action was left out
         (r"^Action \d+:$", Cue.NUMBERED_ACTION),
         (r"\bThought:$", Cue.THOUGHT),  # autoplan: the two parts of a turn, and the form of its action
         (r"^Action:$", Cue.ACTION),

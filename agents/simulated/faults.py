@@ -8,10 +8,10 @@
     has, such as an item, a receptacle, a product or a value of an option. Each line of a plan or a program is a command
     of its own, of a function each call of a method; thoughts have no slips.
 ``misjudge``
-    A judgement is wrong. After an action that changed something, it takes an unfinished task for finished; a verdict
-    on a product is the opposite of the right one, a choice of commands is another one, and a reflection or the
-    diagnosis of a failed goal blames something else. Where no explanation is asked for, the diagnosis is made with the
-    new plan.
+    A judgement is wrong. After an action that changed something, it takes an unfinished task for finished; a verdict on
+    a product is the opposite of the right one, the score of an attempt is turned around, a choice of commands is
+    another one, and a reflection or the diagnosis of a failed goal blames something else. Where no explanation is asked
+    for, the diagnosis is made with the new plan.
 
 Each draw is a hash of the seed, the prompt, the kind of fault and, above a temperature of 0, the request's sample: the
 same in every process and order, so that equal prompts of one run have equal faults at temperature 0.
@@ -107,7 +107,7 @@ def with_slips(answer: str, cue: Cue, read_names: Callable[[], Names], draws: Dr
     if cue is Cue.TURN:
         is_command = not answer.startswith(THOUGHT) and COMPLETED not in answer.lower() and FAILED not in answer
         return _mistaken(answer, read_names(), draws, "") if is_command and draws.errs("slip") else answer
-    if cue in (Cue.CHOICE, Cue.EXPLANATION, Cue.SIMPLE_MATCH, Cue.DETAIL_MATCH):
+    if cue in (Cue.CHOICE, Cue.EXPLANATION, Cue.JUDGEMENT, Cue.SIMPLE_MATCH, Cue.DETAIL_MATCH):
         return answer
 
     def line(found: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ a page, and opens the first that is listed.
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterable, Iterator
 
@@ -30,6 +31,7 @@ from textcraft_gym.agents.games.hotpotqa.language import (
     values,
 )
 from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.judging import judgement
 from textcraft_gym.agents.simulated.numbered import in_lines
 from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import too_much
@@ -58,6 +60,8 @@ _END = re.compile(r"\.+(?:\s+|$)")
 _SEE = "For the "
 _NAME = re.compile(r"[A-Z][\w']*(?:(?: (?:and|by|for|of|the|to))* [A-Z][\w']*)*(?: \([a-z]+\))?")
 _NO_NAMES = frozenset("A An Could In It OK On Question Result Similar Step Task The There Which Who Your".split())  # noqa: SIM905
+WANDERING = 0.2
+"""Probability, in a draw, of opening the page of any name that was read."""
 _MAX_LISTED = 2
 """Maximum number of listed titles that it opens for a name."""
 
@@ -72,6 +76,8 @@ def answer(prompt: str, reading: Reading) -> str:
             return reader.turn()
         case Cue.REFLECTION:
             return reader.reflect()
+        case Cue.JUDGEMENT:
+            return reader.judge()
         case Cue.ANSWER:
             return reader.guess()
         case Cue.SUMMARY | Cue.FLAWS | Cue.REVISION:
@@ -120,6 +126,7 @@ class Reader:
         part = read_term(task[len(_PART) :].rstrip(".")) if self.is_part else None
         self.goal: Goal | None = part if isinstance(part, Value) else read_question(question)
         self.reading = reading
+        self.draw = reading.rng.random() if reading.rng else None
         known = habits(reading.manual.text)
         self.looks_up, self.chooses = LOOK_UP in known, CHOOSE in known
         self.pages: dict[str, list[str]] = {}
@@ -130,6 +137,7 @@ class Reader:
         self.started = False
         self.evidence: dict[str, list[str]] = {}
         self.stuck_at = ""
+        self.last = ("", "")
         self.wrong = set(_WRONG.findall(told))
         for verb, words, text in _READ.findall(told):
             self._hear(verb, words, text)
@@ -140,6 +148,7 @@ class Reader:
         """Read the transcript."""
         for turn in turns:
             action, _, observation = turn.partition("\n")
+            self.last = action, observation
             self.started = self.started or _STARTED in action
             command = _COMMAND.fullmatch(action.strip())
             if command and command[1] == "finish":
@@ -152,7 +161,7 @@ class Reader:
         if not self.started:
             counted = f"{THOUGHT} {_STARTED} {', '.join(self.things)}: {len(self.things)}"
             return too_much([self.things], self.reading.span) or counted
-        found = self._result()
+        found = self._wander() or self._result()
         if found is None:
             return "task failed! I do not find it."
         if isinstance(found, str):
@@ -177,6 +186,16 @@ class Reader:
             return "The pages that I read were the wrong ones. New plan:\nStep 1: read others\nStep 2: answer"
         first = f"I answered {self.answered}, and it was not right." if self.answered else "I gave no answer in time."
         return f"{first} What was read:\n{read}\nNew plan:\nStep 1: go on from there\nStep 2: answer the question"
+
+    def judge(self) -> str:
+        """Return the judgement of an attempt: how much of what is wanted was read."""
+        wanted = list(values(self.goal)) if self.goal else []
+        found = sum(isinstance(self._find(value), Thing) for value in wanted)
+        share = found / max(1, len(wanted))
+        if self.answered:  # an answer that does not follow from what was read is a guess
+            result = self._result()
+            share = share if isinstance(result, Thing) and result.name == self.answered else 0.0
+        return judgement(share, self.last[0], refused=self.last[1].startswith(NO_OP), draws=self.reading.draws)
 
     def learn(self, prompt: str) -> str:
         """Return what an episode teaches after its outcome is told, for AutoPlan."""
@@ -222,21 +241,37 @@ class Reader:
         if not isinstance(self.goal, Comparison):
             return self._find(self.goal) if self.goal else None
         fact, sides, wanted = self.goal
-        ends: list[Thing] = []
-        found: list[Thing] = []
-        for side in sides:
-            end = self._find(side)
+        read: dict[int, tuple[Thing, Thing]] = {}
+        for index in self._drawn_order(len(sides)):
+            end = self._find(sides[index])
             value = self._read(end, fact) if isinstance(end, Thing) else end
             if not isinstance(end, Thing) or not isinstance(value, Thing):
                 return value
-            ends.append(end)
-            found.append(value)
+            read[index] = end, value
+        ends, found = zip(*(read[index] for index in sorted(read)), strict=True)
         if wanted == "same":
             answers = [Thing("yes"), Thing("no")] if found[0].name == found[1].name else [Thing("no"), Thing("yes")]
         else:
             sizes = [size(value.name) or () for value in found]
-            answers = ends if (sizes[0] > sizes[1]) == (wanted == "more") else ends[::-1]
+            answers = [*ends] if (sizes[0] > sizes[1]) == (wanted == "more") else [*ends[::-1]]
         return next((one for one in answers if one.name not in self.wrong), answers[0])
+
+    def _drawn_order(self, count: int) -> list[int]:
+        """Return the order in which to read the sides of a comparison: as asked, or shuffled by the draw."""
+        order = list(range(count))
+        if self.draw is not None:
+            random.Random(f"{self.draw}/order").shuffle(order)
+        return order
+
+    def _wander(self) -> str | None:
+        """Return the action that opens the page of any name that was read and not opened; only a draw wanders."""
+        if self.draw is None or random.Random(f"{self.draw}/wander").random() >= WANDERING:
+            return None
+        read = " ".join(sentence for sentences in self.pages.values() for sentence in sentences)
+        names = [
+            name for name in dict.fromkeys(_NAME.findall(read)) if name not in _NO_NAMES and name not in self.pages
+        ]
+        return f"search[{random.Random(f'{self.draw}/name').choice(names)}]" if names else None
 
     def _find(self, term: Term) -> Thing | str | None:
         """Return the thing that a term stands for, else the next action on the way to it; None if there is none."""

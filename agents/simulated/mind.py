@@ -14,6 +14,7 @@ from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games.crafting import Recipe, Want, listed, read_parts, read_recipe
 from textcraft_gym.agents.simulated import programs
 from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.judging import judgement
 from textcraft_gym.agents.simulated.manual import LINE_FORMS
 from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import in_mind, too_much
@@ -232,6 +233,15 @@ class Mind(ABC):
             return f"{summary} {complaint}"
         return f"{summary} New plan:\n{self._numbered(steps)}"
 
+    def judge(self) -> str:
+        """Return the judgement of an attempt: how many of the steps are done, as far as the span divides the goal."""
+        action, observation = self.last_turn
+        left = len(self._divided(self.wants, {}, self.span)[0])
+        self.held = {}
+        share = 1 - left / max(1, len(self._divided(self.wants, {}, self.span)[0]))
+        refused = observation.startswith(self.give_up_after)
+        return judgement(share, action, refused=refused, draws=self.reading.draws)
+
     def receive(self, item: str, count: int) -> None:
         """Add an amount to the inventory, and close the line that was open for it."""
         self.held[item] = self.held.get(item, 0) + count
@@ -381,7 +391,7 @@ class Mind(ABC):
 def go_on(mind: Mind, turns: Sequence[str]) -> str:
     """Return the answer of the kind that is asked for."""
     question = mind.reading.question
-    if question.cue in (Cue.TURN, Cue.REFLECTION):
+    if question.cue in (Cue.TURN, Cue.REFLECTION, Cue.JUDGEMENT):
         mind.look_back(turns)
     match question.cue:
         case Cue.TURN:
@@ -398,6 +408,8 @@ def go_on(mind: Mind, turns: Sequence[str]) -> str:
             return mind.function()
         case Cue.REFLECTION:
             return mind.reflect()
+        case Cue.JUDGEMENT:
+            return mind.judge()
         case _:
             return mind.plan(in_full=question.in_full)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from textcraft_gym.agents.adapt.react import THOUGHT
 from textcraft_gym.agents.adapt.step_plan import write_plan
@@ -28,6 +28,7 @@ from textcraft_gym.agents.games.webshop.pages import (
     wishes,
 )
 from textcraft_gym.agents.simulated.cues import Cue
+from textcraft_gym.agents.simulated.judging import judgement
 from textcraft_gym.agents.simulated.reading import Reading
 from textcraft_gym.agents.simulated.span import too_much
 
@@ -38,6 +39,8 @@ ENOUGH = 0.4
 """Minimum share of the clauses' words that a product must match to be bought."""
 LOOKS = 4
 """Maximum number of products of a page that it opens."""
+HASTE = 0.2
+"""Probability, in a draw, of each act without care: not to look at the features, to click any value of an option."""
 WORDS = 8
 """Maximum number of words of a query."""
 
@@ -67,6 +70,8 @@ def answer(prompt: str, reading: Reading) -> str:
             return mind.detail_match(information)
         case Cue.REFLECTION:
             return mind.reflect()
+        case Cue.JUDGEMENT:
+            return mind.judge()
         case _:
             return mind.plan(task, in_full=reading.question.in_full)
 
@@ -212,6 +217,19 @@ class Mind:
         summary = f"I bought {bought}, and it was not right." if bought else "I bought nothing."
         return f"{summary} New plan:\nStep 1: look at other products\nStep 2: choose every option that is named"
 
+    def judge(self) -> str:
+        """Return the judgement of an attempt: how much of the instruction the product in view has, or one listed."""
+        item, action, observation = read_item(self.page), *(self.turns[-1] if self.turns else ("", ""))
+        share = 0.0
+        if item and item.price <= self.max_price:
+            named = [value for values in item.options.values() if (value := chosen(values, self.wanted))]
+            ready = sum(value in self.clicked for value in named) / len(named) if named else 1.0
+            share = (2 * self._share(self.texts.get(self.in_view, self.page)) + ready) / 3
+        elif listings := self._ranked(read_listings(self.page)):
+            share = self._share(listings[0].title) / 2
+        refused = observation.startswith(INVALID)
+        return judgement(share, action, refused=refused, draws=self.draws)
+
     def _search(self, words: str) -> str | None:
         """Return the action that searches, or leads to the page that takes a search; None after a search."""
         if any(action.startswith("search[") for action, _ in self.turns):
@@ -223,7 +241,7 @@ class Mind:
         text = self.texts.get(self.in_view, "")
         # The second view of the page follows the look at its features.
         is_new = text.count("[Buy Now]") < 2 and all(action != "click[features]" for action, _ in self.turns[-3:])
-        if not sure and self.in_view and is_new:
+        if not sure and self.in_view and is_new and not self._is_hasty("features"):
             return "click[features]"
         fits = self._share(text) >= ENOUGH
         if self._arrived() and self.draws.errs("misjudge", "fits"):
@@ -234,7 +252,7 @@ class Mind:
         for values in item.options.values() if self.manual.tells("option") else ():
             value = chosen(values, self.wanted)
             if value and value not in self.clicked:
-                return f"click[{value}]"
+                return f"click[{self._drawn_value(value, values)}]"
         return "Task completed!" if choose else "click[buy now]"
 
     def _arrived(self) -> bool:
@@ -247,7 +265,23 @@ class Mind:
         if not left:
             more = "[Next >]" in self.page and len(self.texts) < LOOKS
             return "click[next >]" if more else "task failed! Nothing fits."
-        return self.complaint(left[0].asin) or f"click[{left[0].asin.lower()}]"
+        opened = self._drawn_listing(left).asin
+        return self.complaint(opened) or f"click[{opened.lower()}]"
+
+    def _drawn_listing(self, ranked: list[Listing]) -> Listing:
+        """Return the likeliest listing; with a draw any of the likely ones, each half as often as the one before."""
+        if self.draw is None:
+            return ranked[0]
+        likely = ranked[:LOOKS]
+        return random.Random(f"{self.draw}/listing").choices(likely, [0.5**rank for rank in range(len(likely))])[0]
+
+    def _drawn_value(self, value: str, values: Sequence[str]) -> str:
+        """Return the value of an option that the instruction names; with a draw sometimes any of the option's."""
+        return random.Random(f"{self.draw}/{value}").choice(values) if self._is_hasty(value) else value
+
+    def _is_hasty(self, about: str) -> bool:
+        """Return whether it acts without care; never without a draw."""
+        return self.draw is not None and random.Random(f"{self.draw}/hasty/{about}").random() < HASTE
 
     def _ranked(self, listings: list[Listing]) -> list[Listing]:
         affordable = [

@@ -19,6 +19,8 @@ from textcraft_gym.agents.contract.agent import (
 )
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT, WEBSHOP
+from textcraft_gym.agents.lats.lats import LATSAgent
+from textcraft_gym.agents.lats.tree_of_thoughts import TreeOfThoughtsAgent
 from textcraft_gym.agents.registry import AGENTS, make_agent
 from textcraft_gym.testing import AgentContract
 
@@ -140,6 +142,45 @@ class TestAutoPlanThatReflects(AgentContract):
 
 class TestPlanAndExecute(Named):
     name = "plan_and_execute"
+
+
+class TestLATS(Named):
+    name = "lats"
+
+    def make_agent(self):
+        return make_agent(self.name, profile=TEXTCRAFT, args={"iterations": 2, "samples": 2, "root_samples": 3})
+
+
+class TestLATSWithReplay(AgentContract):
+    def make_agent(self):
+        return LATSAgent(TEXTCRAFT, iterations=2, samples=2, root_samples=2, rollback="replay")
+
+
+class TestLATSInAShop(AgentContract):
+    env_id = "WebShopLite-v0"
+    tasks = PURCHASES
+
+    def make_agent(self):
+        return LATSAgent(WEBSHOP, iterations=2, samples=2, root_samples=3)
+
+
+class TestTreeOfThoughts(Named):
+    name = "tree_of_thoughts"
+
+    def make_agent(self):
+        return make_agent(self.name, profile=TEXTCRAFT, args={"samples": 2, "width": 2})
+
+
+class TestTreeOfThoughtsInDepth(AgentContract):
+    env_id = "ALFWorld-v0"
+    tasks = HOUSEHOLDS
+
+    def make_agent(self):
+        return TreeOfThoughtsAgent(ALFWORLD, order="depth", samples=2, turns=6)
+
+
+class TestBestOfN(Named):
+    name = "best_of_n"
 
 
 class TestTryAgain(Named):

@@ -32,6 +32,7 @@ from textcraft_gym.agents.games import (
     game_names,
     load_profile,
 )
+from textcraft_gym.agents.lats.lats import LATSAgent
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.registry import AGENTS, find_agent, takes
 
@@ -224,6 +225,34 @@ EPISODES = {
         ReflexionAgent(WEBSHOP, d_max=2),
         {"executor": [*OPEN, "click[buy now]", "task failed!"], "reflection": [f"{FOLIO} was the wrong one."]},
     ),
+    "lats": (
+        BEEHIVE,
+        LATSAgent(TEXTCRAFT, iterations=2, samples=1, root_samples=2, turns=2),
+        {
+            "executor": [
+                " Honeycomb first.\nAction 1: get 3 honeycomb",
+                " Honeycomb first.\nAction 1: get 3 honeycomb",
+                " Enough.\nAction 2: task failed!",
+                " I look.\nAction 2: inventory",
+            ],
+            "judge": ["It has begun. The score is 4."],
+            "reflection": ["I gave up too early."],
+        },
+    ),
+    "webshop_lats": (
+        CASE,
+        LATSAgent(WEBSHOP, iterations=2, samples=1, root_samples=1, lookahead=2),
+        {
+            "executor": [
+                " I search.\nAction 1: search[tablet cover mint]",
+                " The first.\nAction 2: Click[b08tpnmm1p]",
+                " It fits.\nAction 3: click[buy now]",
+                " The other.\nAction 2: click[b0mg6ppcyp]",
+            ],
+            "judge": ["The score is 5.", "The score is 6.", "The score is 8."],
+            "reflection": [f"{FOLIO} was the wrong one."],
+        },
+    ),
 }
 
 
@@ -243,14 +272,18 @@ def test_agent__sends_exactly_these_prompts(name: str):
     assert told == golden.read_text(encoding="utf-8")
 
 
+SEARCHED = ["alfworld", "hotpotqa", "textcraft", "webshop", "default"]
 PLANNED = {
     "adaplanner": ["alfworld", "minetechtree", "textcraft"],
+    "best_of_n": SEARCHED,
     "chain_of_thought": ["hotpotqa", "minetechtree", "textcraft"],
     "code_as_policies": ["minetechtree", "textcraft"],
     "dep": ["alfworld", "minetechtree", "textcraft"],
     "deps": ["alfworld", "minetechtree", "textcraft"],
     "inner_monologue": ["alfworld", "minetechtree", "textcraft"],
+    "lats": SEARCHED,
     "progprompt": ["minetechtree", "textcraft"],
+    "tree_of_thoughts": SEARCHED,
     "zero_shot": ["alfworld", "minetechtree", "textcraft"],
 }
 """The games of agents that do not play all."""

@@ -16,6 +16,7 @@ PROFILE = GameProfile(
     report=report_page,
     default_task="buy what the instruction asks for",
     max_steps=300,
+    partial_credit=True,
     # A purchase and a look at one product are a few clicks: there is no smaller step to plan.
     adapt=ADaPTHooks(skills=make_skills, brief=brief, plans_first=True, atomic=("buy", "detail")),
 )

@@ -1,0 +1,65 @@
+"""Best-of-n: whole attempts, sampled one after the other from the beginning; the best is scored.
+
+Like LATS it reads the environment's reward, which ends it at the first success, and goes back; it neither judges nor
+chooses between actions.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.lats.branches import Branch, Brancher, Rollback
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import at_least
+
+
+class BestOfNAgent:
+    """Attempts the task up to n times; it claims success if an attempt succeeded.
+
+    Args:
+        profile: The game to play.
+        prompts: Source of the prompts ``lats`` and ``lats_value``.
+        n: Maximum number of attempts.
+        temperature, rollback, turns, max_tokens: As in ``LATSAgent``, for one attempt.
+
+    Raises:
+        ValueError: If an argument is out of bounds.
+        PromptError: If the game has no such prompts.
+    """
+
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        n: int = 10,
+        temperature: float = 1.0,
+        rollback: Rollback = "snapshot",
+        turns: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        at_least("n", n, 1)
+        settings = settings_for("best_of_n", profile.name, turns=turns, max_tokens=max_tokens)
+        self.brancher = Brancher(profile, prompts or Prompts(), settings, temperature=temperature, rollback=rollback)
+        self.n = n
+        self.max_steps = n * settings.turns
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        tree = yield from self.brancher.begin(play)
+        with suppress(EpisodeOver):  # a budget was spent
+            for _ in range(self.n):
+                node: Branch = tree.root
+                while not node.terminal:
+                    children: list[Branch] = []
+                    yield from tree.grow(node, 1, children)
+                    node.children += children
+                    if not children:
+                        break
+                    node = children[-1]
+                if node.solved:
+                    break
+        return tree.answer()

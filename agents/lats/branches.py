@@ -1,0 +1,332 @@
+"""What the searches share: a tree of actions, each sampled from a model, played from its own moment, and judged.
+
+A turn is a thought and an action with the turn's number, in ReAct's form. The model's own word that the task is done,
+or cannot be done, ends a branch without being played.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from statistics import fmean
+from typing import Any, Literal, TypeAlias, get_args
+
+from textcraft_gym.agents.adapt.react import COMPLETED, FAILED, MAX_LINE
+from textcraft_gym.agents.contract.agent import Dialogue, EpisodeOver, Message, Play, Request
+from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.defaults import Settings
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import Unsupported, at_least
+
+Rollback: TypeAlias = Literal["snapshot", "replay"]
+"""How a search goes back: by a snapshot of the environment, or by a reset and its actions again, which are counted."""
+
+INVALID_REWARD = -1.0
+"""Reward of an action that changes nothing."""
+UNJUDGED = -1.0
+"""Value where the model gives no score."""
+MAX_SCORE = 10
+MAX_FAILURE = 6000
+"""Maximum number of characters of a failed attempt that a judge is shown: the last ones."""
+
+_SCORE = re.compile(r"\bscore\b\D*?\b(10|[1-9])\b", re.IGNORECASE)
+
+
+@dataclass(eq=False)
+class Branch:
+    """A node of the tree: an action and what it led to.
+
+    Attributes:
+        parent: The node before it; None for the root.
+        turn: The thought and the action as the model wrote them.
+        action: The action.
+        observation: What the environment answered.
+        earned: Sum of rewards from the root.
+        invalid: Whether the action changed nothing.
+        solved: Whether the environment says that the task is done.
+        terminal: Whether nothing can follow.
+        moment: The moment after it, to go back to.
+        children: The nodes that were expanded from it.
+        simulated: The nodes that a simulation played from it, which are not searched.
+        visits: Number of rewards that were fed back through it.
+        value: The model's judgement before the first visit; then the mean of these rewards.
+        closed: Whether every way on from it has ended.
+    """
+
+    parent: Branch | None = None
+    turn: str = ""
+    action: str = ""
+    observation: str = ""
+    earned: float = 0.0
+    invalid: bool = False
+    solved: bool = False
+    terminal: bool = False
+    moment: object = None
+    children: list[Branch] = field(default_factory=list)
+    simulated: list[Branch] = field(default_factory=list)
+    visits: int = 0
+    value: float = 0.0
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        self.depth: int = self.parent.depth + 1 if self.parent else 0
+
+    @property
+    def reward(self) -> float:
+        """The sum of rewards from the root; of an invalid action ``INVALID_REWARD``."""
+        return INVALID_REWARD if self.invalid else self.earned
+
+    def path(self) -> list[Branch]:
+        """Return the nodes after the root down to this one."""
+        path: list[Branch] = []
+        node = self
+        while node.parent:
+            path.append(node)
+            node = node.parent
+        return path[::-1]
+
+    def walk(self) -> Iterator[Branch]:
+        """Yield this node and all below it, those of simulations included."""
+        yield self
+        for node in (*self.children, *self.simulated):
+            yield from node.walk()
+
+    def transcript(self) -> str:
+        """Return the turns from the root to here with their observations."""
+        return "\n".join(f"{node.turn}\n{node.answer()}" for node in self.path())
+
+    def answer(self) -> str:
+        """Return the observation as a prompt has it."""
+        return f"Observation {self.depth}: {self.observation}"
+
+
+class Brancher:
+    """Samples, plays and judges for one agent.
+
+    Args:
+        profile: The game to play.
+        prompts: Source of the prompts ``lats`` and ``lats_value``.
+        settings: ``turns`` is the maximum depth of the tree, ``max_tokens`` that of a turn and of a judgement.
+        temperature: Sampling temperature.
+        judgements: Number of judgements of one node, whose mean is its value.
+        rollback: How it goes back.
+
+    Raises:
+        ValueError: If an argument is out of bounds.
+        PromptError: If the game has no such prompts.
+    """
+
+    def __init__(
+        self,
+        profile: GameProfile,
+        prompts: Prompts,
+        settings: Settings,
+        *,
+        temperature: float = 1.0,
+        judgements: int = 1,
+        rollback: Rollback = "snapshot",
+    ) -> None:
+        if rollback not in get_args(Rollback):
+            raise ValueError(f"expected rollback to be snapshot or replay, got {rollback!r}")
+        if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
+            raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
+        at_least("judgements", judgements, 1)
+        self.profile = profile
+        self.settings = settings
+        self.temperature = temperature
+        self.judgements = judgements
+        self.rollback = rollback
+        self.act_prompt = prompts.of("lats", profile.name)
+        self.value_prompt = prompts.of("lats_value", profile.name, needs=("transcript",))
+
+    def begin(self, play: Play) -> Generator[Request, Any, Tree]:
+        """Return the tree of an episode, which has only its root."""
+        situation, task = self.profile.read(play.first.observation)
+        root = Branch(observation=play.first.observation, solved=play.first.won, terminal=play.first.won)
+        tree = Tree(self, play, situation, task, root)
+        root.moment = yield from tree.keep()
+        return tree
+
+
+@dataclass(eq=False)
+class Tree:
+    """The tree of one episode.
+
+    Attributes:
+        brancher: Its prompts and bounds.
+        play: The episode.
+        situation, task: What the first observation says.
+        root: The node of the first observation.
+        lessons: Reflections on failed attempts, which later actions are sampled with.
+        failures: The same with the attempts, which a judge is shown.
+        failed: Reward and last action of each attempt that failed in another way than those before.
+        here: The node that the environment is at; None while it is on its way.
+        counter: Counts the requests to models, so that equal prompts are answered anew.
+    """
+
+    brancher: Brancher
+    play: Play
+    situation: str
+    task: str
+    root: Branch
+    lessons: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    failed: set[tuple[float, str]] = field(default_factory=set)
+    here: Branch | None = None
+    counter: Iterator[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        self.here = self.here or self.root
+
+    def grow(self, node: Branch, n: int, children: list[Branch]) -> Generator[Request, Any, None]:
+        """Sample ``n`` turns at a node, and play each distinct action from there, up to one that solves the task.
+
+        The children are added to the list one by one, so that what was played is known even if a budget ends here.
+        """
+        turns: dict[str, str] = {}
+        for written in (yield from self._sample(node, n)):
+            turn, action = _read_turn(written, node.depth + 1)
+            if action:
+                turns.setdefault(action, turn)
+        for action, turn in turns.items():
+            if any(word in action.lower() for word in (COMPLETED, FAILED)):  # said, and not played
+                children.append(Branch(node, turn, action, "The attempt ends here.", node.earned, terminal=True))
+            else:
+                yield from self._go_to(node)
+                children.append(Branch(node, turn, action))
+                yield from self._play(children[-1])
+            if children[-1].solved:
+                return
+
+    def judge(self, node: Branch) -> Generator[Request, Any, float]:
+        """Return the model's judgement of an attempt so far, from 0.1 to 1; ``UNJUDGED`` without a score."""
+        brancher = self.brancher
+        prompt = brancher.value_prompt.fill(
+            situation=self.situation,
+            task=self.task,
+            information="\n\n".join(self.failures),
+            transcript=node.transcript(),
+        )
+        completions = yield from self.play.ask_many(
+            prompt,
+            n=brancher.judgements,
+            role="judge",
+            max_tokens=brancher.settings.max_tokens,
+            temperature=brancher.temperature,
+            sample=next(self.counter),
+        )
+        return fmean(read_score(completion.text) for completion in completions)
+
+    def keep(self) -> Generator[Request, Any, object]:
+        """Return the moment that the environment is at; None where a search replays."""
+        if self.brancher.rollback == "replay":
+            return None
+        try:
+            return (yield from self.play.snapshot())
+        except Unsupported as refusal:
+            raise Unsupported(f"{refusal}; with rollback=replay a search plays its actions again") from refusal
+
+    def answer(self) -> bool:
+        """Return whether the best node is solved, and write the tree into the trace with the way to it marked."""
+        chosen = best(self.root.walk())
+        way = {self.root, *chosen.path()}
+
+        def write(node: Branch, role: str) -> None:
+            with self.play.sub(describe(node), "chosen branch" if node in way else role, node.depth) as part:
+                part.outcome = node.solved if node.terminal else None
+                for child in node.children:
+                    write(child, "branch")
+                for child in node.simulated:
+                    write(child, "simulated branch")
+
+        write(self.root, "branch")
+        return chosen.solved
+
+    def _sample(self, node: Branch, n: int) -> Generator[Request, Any, list[str]]:
+        brancher = self.brancher
+        head = brancher.act_prompt.fill(situation=self.situation, task=self.task, information="\n\n".join(self.lessons))
+        dialogue = Dialogue(head, [Message("user", head)])
+        for step in node.path():
+            dialogue = dialogue.extended(
+                f"\n{step.turn}\n{step.answer()}", Message("assistant", step.turn), Message("user", step.answer())
+            )
+        turn = node.depth + 1
+        completions = yield from self.play.ask_many(
+            dialogue.extended(f"\nThought {turn}:"),
+            n=n,
+            stop=(f"\nObservation {turn}:",),
+            max_tokens=brancher.settings.max_tokens,
+            temperature=brancher.temperature,
+            sample=next(self.counter),
+        )
+        return [completion.text for completion in completions]
+
+    def _play(self, node: Branch) -> Generator[Request, Any, None]:
+        """Play the action of a node from the moment of its parent, and write down what it led to."""
+        profile, parent = self.brancher.profile, node.parent
+        self.here = None
+        over: EpisodeOver | None = None
+        try:
+            step = yield from self.play.act(node.action, claim=profile.claim(node.action))
+        except EpisodeOver as end:
+            over, step = end, end.step
+        ended = step.terminated or step.truncated
+        node.observation = step.observation
+        node.earned = (parent.earned if parent else 0.0) + step.reward
+        node.solved = step.won
+        node.terminal = ended or step.won or node.depth >= self.brancher.settings.turns
+        node.invalid = not node.terminal and step.observation.startswith(profile.no_op)
+        if over and not ended:  # the budget is spent
+            raise over
+        if not node.terminal:
+            self.here = node
+            node.moment = yield from self.keep()
+
+    def _go_to(self, node: Branch) -> Generator[Request, Any, None]:
+        if self.here is node:
+            return
+        if self.brancher.rollback == "replay":
+            yield from self.play.replay(step.action for step in node.path())
+        else:
+            yield from self.play.restore(node.moment)
+        self.here = node
+
+
+def describe(node: Branch) -> str:
+    """Return a node in words: its action, visits and value, and the UCT by which it is selected."""
+    if node.parent is None:
+        return f"search tree of {sum(1 for _ in node.walk()) - 1} actions, visits {node.visits}, value {node.value:.2f}"
+    bound = uct(node)
+    selected = "" if node.terminal or not node.parent.visits or math.isinf(bound) else f", UCT {bound:.2f}"
+    ended = f", reward {node.reward:g}" if node.terminal else ", closed" if node.closed else ""
+    return f"{node.action}: visits {node.visits}, value {node.value:.2f}{selected}{ended}"
+
+
+def uct(node: Branch) -> float:
+    """Return the upper confidence bound of a node: its mean reward, and more where it was visited little."""
+    if not node.visits:
+        return math.inf if node.value >= 0 else node.value
+    return node.value + math.sqrt(2 * math.log(node.parent.visits if node.parent else node.visits) / node.visits)
+
+
+def best(nodes: Iterable[Branch]) -> Branch:
+    """Return the node of the highest reward, the first of equal ones; a solved one before all others."""
+    return max(nodes, key=lambda node: (node.solved, node.earned if node.terminal else 0.0, node.terminal))
+
+
+def read_score(text: str) -> float:
+    """Return the last score from 1 to 10 that a judgement names, divided by 10; ``UNJUDGED`` if it names none."""
+    scores = _SCORE.findall(text)
+    return int(scores[-1]) / MAX_SCORE if scores else UNJUDGED
+
+
+def _read_turn(written: str, number: int) -> tuple[str, str]:
+    """Return a turn and its action, which is empty if the model wrote none."""
+    # A chat model begins with the label, which completes the text of the prompt for others.
+    thought, _, rest = written.strip().removeprefix(f"Thought {number}:").partition(f"Action {number}:")
+    thought, action = (" ".join(part.split())[:MAX_LINE] for part in (thought, (rest.strip().splitlines() or [""])[0]))
+    action = action[:1].lower() + action[1:]
+    return f"Thought {number}: {thought}\nAction {number}: {action}", action

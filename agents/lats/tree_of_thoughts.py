@@ -1,0 +1,103 @@
+"""Tree of thoughts: the breadth-first and depth-first searches that LATS is compared with, over the same branches.
+
+Source: Yao et al., Tree of Thoughts: Deliberate Problem Solving with Large Language Models, 2023, Algorithms 1 and 2.
+It goes by the model's judgements alone, and stops at the first attempt that ends; it still goes back in the
+environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import suppress
+from typing import Any, Literal, TypeAlias, get_args
+
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
+from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.lats.branches import Branch, Brancher, Rollback, Tree
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.errors import at_least
+
+Order: TypeAlias = Literal["breadth", "depth"]
+
+
+class TreeOfThoughtsAgent:
+    """Searches by judgements until the first attempt ends; it claims success if the environment says so.
+
+    Args:
+        profile: The game to play.
+        prompts: Source of the prompts ``lats`` and ``lats_value``.
+        order: ``breadth`` to keep the best nodes of each depth; ``depth`` to follow the best child, and go back where
+            all are judged too low.
+        samples: Number of turns that are sampled at a node.
+        width: Maximum number of nodes that are kept of each depth, in breadth.
+        threshold: Judgement from 0 to 1 up to which a node is left out, in depth.
+        judgements, temperature, rollback, turns, max_tokens: As in ``LATSAgent``.
+
+    Raises:
+        ValueError: If an argument is out of bounds.
+        PromptError: If the game has no such prompts.
+    """
+
+    def __init__(
+        self,
+        profile: GameProfile = DEFAULT,
+        prompts: Prompts | None = None,
+        *,
+        order: Order = "breadth",
+        samples: int = 5,
+        width: int = 5,
+        threshold: float = 0.2,
+        judgements: int = 1,
+        temperature: float = 1.0,
+        rollback: Rollback = "snapshot",
+        turns: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        if order not in get_args(Order):
+            raise ValueError(f"expected order to be breadth or depth, got {order!r}")
+        at_least("samples", samples, 1)
+        at_least("width", width, 1)
+        if type(threshold) not in (int, float) or not 0 <= threshold <= 1:
+            raise ValueError(f"expected a threshold from 0 to 1, got {threshold!r}")
+        settings = settings_for("tree_of_thoughts", profile.name, turns=turns, max_tokens=max_tokens)
+        self.brancher = Brancher(
+            profile, prompts or Prompts(), settings, temperature=temperature, judgements=judgements, rollback=rollback
+        )
+        self.order = order
+        self.samples = samples
+        self.width = width
+        self.threshold = threshold
+        self.max_steps = samples * width * settings.turns
+
+    def episode(self, play: Play) -> Routine:
+        """Play one episode."""
+        tree = yield from self.brancher.begin(play)
+        with suppress(EpisodeOver):  # a budget was spent
+            yield from self.breadth_first(tree) if self.order == "breadth" else self.depth_first(tree, tree.root)
+        return tree.answer()
+
+    def breadth_first(self, tree: Tree) -> Generator[Request, Any, None]:
+        """Expand the best nodes of each depth, until one ends."""
+        frontier = [tree.root]
+        while frontier and not any(node.terminal for node in frontier):
+            children: list[Branch] = []
+            for node in frontier:
+                children += yield from self.expand(tree, node)
+            frontier = sorted(children, key=lambda child: -child.value)[: self.width]
+
+    def depth_first(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
+        """Follow the children in the order of their judgements; return whether an attempt ended."""
+        if node.terminal:
+            return True
+        for child in sorted((yield from self.expand(tree, node)), key=lambda child: -child.value):
+            if child.value > self.threshold and (yield from self.depth_first(tree, child)):
+                return True
+        return False
+
+    def expand(self, tree: Tree, node: Branch) -> Generator[Request, Any, list[Branch]]:
+        """Return the children of a node, each with its judgement."""
+        yield from tree.grow(node, self.samples, node.children)
+        for child in node.children:
+            child.value = yield from tree.judge(child)
+        return node.children
