@@ -120,6 +120,7 @@ results: $(VENV)/.demo
 	$(BIN)/python benchmarks/adaplanner.py
 	$(BIN)/python benchmarks/autoplan.py
 	$(BIN)/python benchmarks/hotpotqa.py
+	$(BIN)/python benchmarks/lats.py
 
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo

@@ -93,7 +93,7 @@ TABLE_2_WEBSHOP = Table(
         Row(AGENTS["plan_and_execute"], of(WEBSHOP, "plan_and_execute"), (27.7, 17.0)),
         Row(AGENTS["try_again"], of(WEBSHOP, "try_again"), (45.4, 30.0)),
         Row(AGENTS["reflexion"], of(WEBSHOP, "reflexion"), (None, 35.0)),
-        Row("LATS", None, (75.9, 38.0), note="not here yet"),
+        Row("LATS", None, (75.9, 38.0), note="[lats.md](lats.md)"),
         Row(AGENTS["adapt"], of(WEBSHOP, "adapt"), (60.0, 44.0)),
     ),
     cause=BY_PLANS,

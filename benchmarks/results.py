@@ -90,6 +90,7 @@ INDEX = """# Results
 - [What the model's switches do](model.md): false claims, slips, misjudgements, the exemption of plans from the span
 - [Every agent at every span](spans.md), in four worlds
 - [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them
+- [LATS](lats.md) beside the agents that it is compared with, and success against calls
 - [HotpotQA](hotpotqa.md), beside published accuracies, and what shortcuts answer there
 
 ## Small networks

@@ -17,6 +17,9 @@ from typer.main import get_command
 import textcraft_gym
 from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.cli import app
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.evaluation.verify import verify
 
 ROOT = Path(__file__).parents[1]
 
@@ -177,3 +180,16 @@ def test_links__lead_to_files_that_are_there(file: str):
     links = re.findall(r"\]\(([^)#]+)\)", re.sub(r"\n", " ", (ROOT / file).read_text(encoding="utf-8")))
     local = [link for link in links if "://" not in link]
     assert all((ROOT / file).parent.joinpath(link).exists() for link in local), local
+
+
+def test_lats_page__has_a_beam_search_that_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (block,) = blocks("docs/lats.md")
+    (tmp_path / "beam.py").write_text(block, encoding="utf-8")
+    assert len(block.partition("class Beam")[2].splitlines()) <= 33
+    monkeypatch.syspath_prepend(str(tmp_path))
+    spec = RunSpec("TextCraft-v0", "test", "beam:Beam", model="simulated:span=5", limit=3)
+    records = evaluate(spec, tmp_path / "run")
+    assert [record["error"] for record in records] == [None] * 3
+    assert all(record["won"] and record["claimed_success"] for record in records)
+    assert sum(len(record["restores"]) for record in records) > 3
+    assert verify(tmp_path / "run", trusted=("beam",)).identical

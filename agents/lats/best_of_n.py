@@ -42,15 +42,18 @@ class BestOfNAgent:
         max_tokens: int | None = None,
     ) -> None:
         at_least("n", n, 1)
-        settings = settings_for("best_of_n", profile.name, turns=turns, max_tokens=max_tokens)
-        self.brancher = Brancher(profile, prompts or Prompts(), settings, temperature=temperature, rollback=rollback)
+        self.settings = settings_for("best_of_n", profile.name, turns=turns, max_tokens=max_tokens)
+        self.brancher = Brancher(
+            profile, prompts or Prompts(), self.settings, temperature=temperature, rollback=rollback
+        )
         self.n = n
-        self.max_steps = n * settings.turns
+        self.max_steps = n * self.settings.turns
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         tree = yield from self.brancher.begin(play)
-        with suppress(EpisodeOver):  # a budget was spent
+        # A budget that is spent ends the search.
+        with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as search:
             for _ in range(self.n):
                 node: Branch = tree.root
                 while not node.terminal:
@@ -62,4 +65,5 @@ class BestOfNAgent:
                     node = children[-1]
                 if node.solved:
                     break
-        return tree.answer()
+        search.outcome = tree.answer()
+        return search.outcome

@@ -82,9 +82,9 @@ class LATSAgent:
             at_least(name, number, 1)
         at_least("reflection_tokens", reflection_tokens, 0)
         prompts = prompts or Prompts()
-        settings = settings_for("lats", profile.name, turns=turns, lookahead=lookahead, max_tokens=max_tokens)
+        self.settings = settings_for("lats", profile.name, turns=turns, lookahead=lookahead, max_tokens=max_tokens)
         self.brancher = Brancher(
-            profile, prompts, settings, temperature=temperature, judgements=judgements, rollback=rollback
+            profile, prompts, self.settings, temperature=temperature, judgements=judgements, rollback=rollback
         )
         self.reflection = prompts.of("reflexion", profile.name, needs=("transcript",))
         self.iterations = iterations
@@ -92,17 +92,19 @@ class LATSAgent:
         self.root_samples = root_samples
         self.reflection_tokens = reflection_tokens
         # Every action that the iterations can sample: only replayed ones can be more.
-        self.max_steps = root_samples + iterations * samples * (1 + settings.lookahead)
+        self.max_steps = root_samples + iterations * samples * (1 + self.settings.lookahead)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         tree = yield from self.brancher.begin(play)
-        with suppress(EpisodeOver):  # a budget was spent
+        # A budget that is spent ends the search.
+        with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as search:
             for _ in range(self.iterations):
                 node = select(tree.root)
                 if node is None or (yield from self.iterate(tree, node)):
                     break
-        return tree.answer()
+        search.outcome = tree.answer()
+        return search.outcome
 
     def iterate(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
         """Expand, evaluate, simulate, backpropagate and reflect once; return whether an attempt succeeded."""
@@ -134,7 +136,7 @@ class LATSAgent:
 
     def simulate(self, tree: Tree, node: Branch) -> Generator[Request, Any, tuple[Branch, float]]:
         """Play on from a node to an end, by the child that ended or was judged best; return the last and its reward."""
-        for _ in range(self.brancher.settings.lookahead):
+        for _ in range(self.settings.lookahead):
             if node.terminal:
                 break
             children = node.simulated

@@ -60,22 +60,29 @@ class TreeOfThoughtsAgent:
         at_least("width", width, 1)
         if type(threshold) not in (int, float) or not 0 <= threshold <= 1:
             raise ValueError(f"expected a threshold from 0 to 1, got {threshold!r}")
-        settings = settings_for("tree_of_thoughts", profile.name, turns=turns, max_tokens=max_tokens)
+        self.settings = settings_for("tree_of_thoughts", profile.name, turns=turns, max_tokens=max_tokens)
         self.brancher = Brancher(
-            profile, prompts or Prompts(), settings, temperature=temperature, judgements=judgements, rollback=rollback
+            profile,
+            prompts or Prompts(),
+            self.settings,
+            temperature=temperature,
+            judgements=judgements,
+            rollback=rollback,
         )
         self.order = order
         self.samples = samples
         self.width = width
         self.threshold = threshold
-        self.max_steps = samples * width * settings.turns
+        self.max_steps = samples * width * self.settings.turns
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         tree = yield from self.brancher.begin(play)
-        with suppress(EpisodeOver):  # a budget was spent
+        # A budget that is spent ends the search.
+        with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as search:
             yield from self.breadth_first(tree) if self.order == "breadth" else self.depth_first(tree, tree.root)
-        return tree.answer()
+        search.outcome = tree.answer()
+        return search.outcome
 
     def breadth_first(self, tree: Tree) -> Generator[Request, Any, None]:
         """Expand the best nodes of each depth, until one ends."""

@@ -70,7 +70,10 @@ def test_defaults__are_what_agents_play_with():
         for game in (*game_names(), "default"):
             if not why_not(agent, game):
                 made = make_agent(agent, profile=game)
-                assert (made.settings, made.max_steps) == (settings_for(agent, game), load_profile(game).max_steps)
+                assert made.settings == settings_for(agent, game)
+                # A search has as many steps as it can sample.
+                if agent not in ("best_of_n", "lats", "tree_of_thoughts"):
+                    assert made.max_steps == load_profile(game).max_steps
 
 
 def test_defaults__have_a_row_of_every_agent_that_takes_a_profile():

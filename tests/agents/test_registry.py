@@ -131,6 +131,7 @@ def test_make_agent__finds_agents_of_installed_packages(tmp_path: Path):
         make_agent("lost")
 
 
+SEARCHES = ("best_of_n", "lats", "tree_of_thoughts")
 PLANNERS = ("code_as_policies", "progprompt")
 
 
@@ -145,6 +146,8 @@ def test_why_not__tells_which_agent_plays_which_game():
             assert games == ["hotpotqa", "minetechtree", "textcraft"]
         elif name in PLANNERS:
             assert games == ["minetechtree", "textcraft"]
+        elif name in SEARCHES:
+            assert games == ["alfworld", "hotpotqa", "textcraft", "webshop", "default"]
         elif name in ("adaplanner", "dep", "deps", "inner_monologue", "zero_shot"):
             assert games == ["alfworld", "minetechtree", "textcraft"]
         else:

@@ -141,6 +141,7 @@ def test_lats__succeeds_where_the_greedy_way_fails():
     assert (found.won, found.reward, found.claimed_success, found.stop_reason) == (True, 1.0, True, "terminated")
     assert solved_actions(found) == IRON
     assert set(found.calls) == {"executor", "judge", "reflection"}
+    assert (found.k_max, found.trace.children[0].role, found.trace.children[0].outcome) == (1, "search", True)
 
 
 def test_lats__tells_later_prompts_what_failed():
@@ -270,7 +271,7 @@ def test_tree_of_thoughts__goes_back_in_depth_where_all_is_judged_too_low():
             )
 
     found = played(TreeOfThoughtsAgent(order="depth", samples=5, turns=4, threshold=0.3), model=Doubting())
-    first = [node for node in found.trace.walk() if node.depth == 1]
+    first = [node for node in found.trace.walk() if node.depth == 1 and node.role.endswith("branch")]
     assert [(node.task.partition(":")[0], bool(node.children)) for node in first[:2]] == [
         ("take gold", False),
         ("take iron", True),
