@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+import re
+from dataclasses import asdict, replace
 from typing import Any
 
 import gymnasium as gym
@@ -322,3 +323,15 @@ def test_lats__plays_the_same_with_the_same_samples():
     first, second = played(LATSAgent(**SMALL)), played(LATSAgent(**SMALL))
     assert asdict(first)["transcript"] == asdict(second)["transcript"]
     assert first == second
+
+
+def test_reflections__are_on_what_earned_a_part_where_parts_are_rewarded():
+    reflected = {}
+    for partial_credit in (False, True):
+        model = Gambler()
+        played(LATSAgent(replace(DEFAULT, partial_credit=partial_credit), **{**SMALL, "root_samples": 4}), model=model)
+        prompts = [text for text in model.asked if text.endswith("Reflection:")]
+        reflected[partial_credit] = {re.findall(r"Action 1: (.+)", prompt)[-1] for prompt in prompts}
+    assert "open door" in reflected[False]
+    assert reflected[True]
+    assert "open door" not in reflected[True]
