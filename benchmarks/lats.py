@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from adapt_paper import TABLE_2_WEBSHOP
 from experiments import simulated
 from figure import Panel, Point, figure
-from results import PUBLISHED, write
+from results import write
 
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.evaluation.metrics import wilson_interval
@@ -179,7 +179,9 @@ an episode for every agent; in brackets stands the 95% Wilson interval.
 Two columns say so for each agent: *reads the reward* is to go on until the environment says that the task is won, and
 *goes back* is to return to an earlier moment by a snapshot. The score of a search is that of its best branch.
 
-{PUBLISHED}"""
+In parentheses stands the published number, of GPT-3.5, where it is at hand. It cannot be compared with ours by size.
+Nothing is tuned for agreement: the span and the faults are those of every other page.
+"""
 
 
 def page(numbers: str) -> str:
@@ -238,7 +240,9 @@ def reading() -> str:
 It draws among ways that are equally good and errs by chance, so that sampled turns differ and a search finds what one
 attempt missed. What exceeds its span it cannot do in any sample: such a task ends with the first node, for a search
 does not divide it, as ADaPT does. It judges from the words of an attempt alone, by the share of the task that they
-show as done, and is wrong as often as its fault `misjudge` says; a language model errs in other ways.
+show as done, and is wrong as often as its fault `misjudge` says; a language model errs in other ways. The tree of
+thoughts goes by these judgements alone and stops at the first attempt that ends, right or wrong; in depth it leaves
+what is judged 2 or less, as this judge does the beginning of a task in a household.
 """
 
 

@@ -614,8 +614,10 @@ def cannot_be_rechecked(path: tuple[Any, ...], old: Any, new: Any) -> bool:
     """Return whether an edit of a record and of the summary is of what the output calls not rechecked."""
     if path[0] in ("start", "seconds", "model_seconds", "cost"):
         return True
-    if path[0] in ("error", "traceback"):
+    if path[0] == "error":
         return old is not None and new is not None
+    if path[0] == "traceback":  # an error may have none
+        return old is not None
     if path[0] == "stop_reason":
         return {old, new} <= {"agent", "max_calls"}
     # The names, depths and outcomes of the parts of a trace, and the agent's thoughts.
