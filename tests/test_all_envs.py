@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import tracemalloc
+from typing import ClassVar
 
 import gymnasium as gym
 import pytest
@@ -13,6 +14,7 @@ from gymnasium.error import ResetNeeded
 
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.envs.text_env import (
+    Draws,
     Explains,
     HasPossibleCommands,
     HasTasks,
@@ -26,8 +28,8 @@ from textcraft_gym.testing import NONSENSE, EnvContract
 
 
 def easy(env_id: str) -> str:
-    """The task that takes the fewest actions."""
-    return min(tasks(env_id), key=lambda task: task.optimal_length).id
+    """The task that takes the fewest actions, but more than one."""
+    return min((task for task in tasks(env_id) if task.optimal_length > 1), key=lambda task: task.optimal_length).id
 
 
 def begin(env_id: str, **env_args) -> tuple[gym.Env, dict]:
@@ -36,10 +38,23 @@ def begin(env_id: str, **env_args) -> tuple[gym.Env, dict]:
 
 
 class Suite(EnvContract):
-    """Two splits, and the limit of steps, of an environment of the suite."""
+    """What differs between the environments of the suite.
+
+    Attributes:
+        splits: Two of its splits.
+        limit: Its limit of steps.
+        render_modes: Its ways of rendering.
+        parts: Whether parts of a task are rewarded, and not only its end.
+    """
 
     splits = ("test", "dev")
     limit = 100
+    render_modes: ClassVar[list[str]] = ["ansi"]
+    parts = False
+
+    def rendered(self, env: gym.Env, words: str) -> str:
+        """What is rendered of some words."""
+        return words
 
     def test_make__works_in_a_fresh_process_without_importing_and_without_side_effects(self):
         script = f"""if True:
@@ -61,11 +76,12 @@ class Suite(EnvContract):
         world = env.unwrapped
         for protocol in (HasTasks, Explains, HasVocabulary, HasPossibleCommands, HasThoughts, Snapshots):
             assert isinstance(world, protocol)
+        assert isinstance(world, Draws) == ("svg" in self.render_modes)
         assert len(world.fingerprint) == 64
         assert world.tasks
         assert len(world.vocabulary.split()) > 50
         assert len(world.thoughts(world.task, info["expert_plan"])) == len(info["expert_plan"])
-        if self.env_id == "TextCraft-v0":
+        if self.env_id in ("TextCraft-v0", "Tabletop-v0"):
             assert info["expert_plan"][0] in world.possible_commands([world.task.id])
         else:
             with pytest.raises(Unsupported, match=f"^{self.env_id} offers no possible_commands: "):
@@ -73,8 +89,9 @@ class Suite(EnvContract):
 
     def test_episode__keeps_the_contract(self, capsys):
         env, info = begin(self.env_id)
-        assert env.unwrapped.metadata["render_modes"] == ["ansi"]
+        assert env.unwrapped.metadata["render_modes"] == self.render_modes
         assert info["won"] is False
+        score = 0.0
         for action in (NONSENSE, *info["expert_plan"]):
             assert action in env.action_space
             step = observation, reward, terminated, truncated, info = env.step(action)
@@ -84,9 +101,11 @@ class Suite(EnvContract):
             assert info["task"] == easy(self.env_id)
             assert info["won"] is terminated
             assert ("invalid_reason" in info) == (action == NONSENSE)
-            assert reward == (1.0 if terminated else 0.0)
+            assert self.parts or reward == (1.0 if terminated else 0.0)
             assert not truncated
+            score += reward
         assert terminated
+        assert score == pytest.approx(1.0)
         assert capsys.readouterr() == ("", "")
 
     def test_reset__works_without_a_seed_and_differs(self):
@@ -146,10 +165,10 @@ class Suite(EnvContract):
     def test_render__is_the_prompt_and_then_the_last_action_with_its_answer(self):
         env, info = begin(self.env_id, render_mode="ansi")
         prompt = env.unwrapped.reset(seed=0, options={"task": info["task"]})[0]
-        assert env.render() == prompt
+        assert env.render() == self.rendered(env, prompt)
         action = info["expert_plan"][0]
         observation = env.step(action)[0]
-        assert env.render() == f"> {action}\n{observation}"
+        assert env.render() == self.rendered(env, f"> {action}\n{observation}")
         assert gym.make(self.env_id).unwrapped.render() is None
 
     def test_limit__truncates_where_the_table_says(self):
@@ -166,7 +185,8 @@ class Suite(EnvContract):
         assert not any(env.step(NONSENSE)[3] for _ in range(150))
         for action in info["expert_plan"]:
             _, reward, terminated, _, _ = env.step(action)
-        assert (reward, terminated) == (1.0, True)
+        assert terminated
+        assert self.parts or reward == 1.0
 
     def test_resets__by_the_hundred_leave_nothing_behind(self):
         def objects() -> int:
@@ -269,6 +289,15 @@ class TestMineTechTree(Suite):
 class TestHotpotQA(Suite):
     env_id = "HotpotQA-v0"
     limit = 7
+
+
+class TestTabletop(Suite):
+    env_id = "Tabletop-v0"
+    render_modes: ClassVar[list[str]] = ["ansi", "svg"]
+    parts = True
+
+    def rendered(self, env: gym.Env, words: str) -> str:
+        return f"{words}\n\n{env.unwrapped.drawing()}"
 
 
 def test_suite__is_tested_whole():

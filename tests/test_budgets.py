@@ -75,6 +75,7 @@ def test_bounds__of_modules_and_episodes_are_those_of_the_page():
         "TextCraft": "textcraft",
         "WebShop": "webshop",
         "the tech tree": "minetechtree",
+        "the tabletop": "tabletop",
     }
     assert {row["what"]: row["ours"] for row in rows("Calls of single modules and whole episodes")} == {
         "tokens of SimpleMatch, in WebShop": str(skills.SIMPLE_MATCH_TOKENS),

@@ -287,6 +287,15 @@ def test_play__can_be_won_through_a_pipe():
     assert output.endswith("Crafted 1 minecraft:beehive\nWon after 6 actions.\n")
 
 
+def test_play__draws_the_table_before_and_after_each_action():
+    typed = "pack the circle in the brown box\n"
+    lines = [line.strip() for line in run("play", "Tabletop-v0", "--task", "packing-shapes/0", stdin=typed).split("\n")]
+    boxes = [index for index, line in enumerate(lines) if line.startswith("|_") and "brown box" in line]
+    assert len(boxes) == 2
+    assert [lines[index - 1] for index in boxes] == ["", "<circle>"]
+    assert "Won after 1 actions." in lines
+
+
 def test_play__takes_actions_back():
     typed = "get 2 oak logs\nundo\ninventory\nundo\nundo\nfly\nquit\n"
     output = run("play", "TextCraft-v0", "--task", "minecraft:beehive", stdin=typed)
@@ -304,7 +313,7 @@ def test_envs_and_agents__are_listed():
     assert all(env_id in output for env_id in SUITE)
     found = {row["agent"]: row for row in json.loads(run("agents", "--json"))}
     assert found["react"] == {"agent": "react"} | dict.fromkeys(
-        ("textcraft", "alfworld", "webshop", "minetechtree", "hotpotqa"), "plays"
+        ("textcraft", "alfworld", "webshop", "minetechtree", "hotpotqa", "tabletop"), "plays"
     )
     assert "controller" in found["deps"]["webshop"]
     assert "deps" in run("agents")

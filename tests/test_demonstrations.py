@@ -24,18 +24,19 @@ TEST_SPLITS = {
     "ALFWorld-v0": ("valid_seen", "valid_unseen"),
     "WebShopLite-v0": ("test", "dev"),
     "HotpotQA-v0": ("test", "dev"),
+    "Tabletop-v0": ("paper", "test"),
 }
 
 
 @pytest.fixture(scope="module")
 def train(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The split to learn from in each environment; TextCraft has none until one is made, the tech tree has none."""
+    """The split to learn from in each environment; TextCraft has none until one is made, others none."""
     made = {}
     for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
         file = tmp_path_factory.mktemp("splits") / "my.jsonl"
         textcraft_gym.make_splits(env_id, out=file)
         made[env_id] = f"{file}:train"
-    return dict.fromkeys(BUNDLED, "train") | {"MineTechTree-v0": "core71"} | made
+    return dict.fromkeys(BUNDLED, "train") | {"MineTechTree-v0": "core71", "Tabletop-v0": "dev"} | made
 
 
 def actions(demonstration: Demonstration) -> list[str]:

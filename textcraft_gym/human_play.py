@@ -12,6 +12,7 @@ import gymnasium as gym
 from rich.console import Console
 from rich.markup import escape
 
+from textcraft_gym.envs.text_env import Draws
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.registration import find_spec, make, parameters
 
@@ -46,6 +47,7 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
     env = make(env_id, **{**helpful, **env_args})
     observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
     help_line = ", ".join(f"[bold]{command}[/] {effect}" for command, effect in OWN_COMMANDS.items())
+    _draw(console, env)
     console.print(_coloured(observation), f"\nTab completes, {help_line}.\n", soft_wrap=True)
     typed = _typed_lines(lambda: _words(observation, info))
     earlier: list[Moment] = []
@@ -65,11 +67,18 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
             _remember(env, earlier, info)
             answer, _, terminated, truncated, info = env.step(action)
             steps, over = steps + 1, terminated or truncated
+            _draw(console, env)
             _show_answer(console, env, action, answer, info)
     if over:
         console.print(f"[bold]{'Won' if info.get('won') else 'Lost'}[/] after {steps} actions.")
     env.close()
     return bool(info.get("won"))
+
+
+def _draw(console: Console, env: gym.Env[str, str]) -> None:
+    """Print the state drawn in characters, if the environment draws it."""
+    if isinstance(env.unwrapped, Draws):
+        console.print(f"{env.unwrapped.drawing()}\n", markup=False, soft_wrap=True)
 
 
 def _show_answer(console: Console, env: gym.Env[str, str], action: str, answer: str, info: dict[str, Any]) -> None:
@@ -108,6 +117,7 @@ def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> di
     snapshot, info = earlier.pop()
     env.get_wrapper_attr("restore")(snapshot)
     console.print("[yellow]Took back the last action.[/]")
+    _draw(console, env)
     return info
 
 

@@ -33,6 +33,7 @@ SUITE: Mapping[str, Registration] = {
     "WebShopLite-v0": Registration("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100),
     "MineTechTree-v0": Registration("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200),
     "HotpotQA-v0": Registration("textcraft_gym.envs.hotpotqa.env:HotpotQAEnv", 7),
+    "Tabletop-v0": Registration("textcraft_gym.envs.tabletop.env:TabletopEnv", 100),
     "MineDojo-v0": Registration("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200),
 }
 

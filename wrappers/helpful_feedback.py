@@ -17,7 +17,7 @@ class HelpfulFeedback(TextWrapper):
     environment has a method ``explain(action, reason) -> str``, which uses only information that the player can see:
     the names in the action, the held items, the prompt. An agent with this wrapper plays an easier game than the
     published one; say so next to its results. ``MineTechTree-v0`` explains by itself, as in the paper; use this wrapper
-    with ``feedback="terse"`` only.
+    with ``feedback="terse"`` only. ``Tabletop-v0`` explains by itself as well, but for how goals are written.
 
         > craft 1 chest using 8 oak planks
         Could not find enough items to craft minecraft:chest

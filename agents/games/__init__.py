@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.games.alfworld.game_profile import PROFILE as ALFWORLD
     from textcraft_gym.agents.games.hotpotqa.game_profile import PROFILE as HOTPOTQA
     from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE as MINETECHTREE
+    from textcraft_gym.agents.games.tabletop.game_profile import PROFILE as TABLETOP
     from textcraft_gym.agents.games.textcraft.game_profile import PROFILE as TEXTCRAFT
     from textcraft_gym.agents.games.webshop.game_profile import PROFILE as WEBSHOP
 
@@ -21,6 +22,7 @@ __all__ = [
     "DEFAULT",
     "HOTPOTQA",
     "MINETECHTREE",
+    "TABLETOP",
     "TEXTCRAFT",
     "WEBSHOP",
     "GameProfile",

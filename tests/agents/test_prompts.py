@@ -278,13 +278,13 @@ PLANNED = {
     "best_of_n": SEARCHED,
     "chain_of_thought": ["hotpotqa", "minetechtree", "textcraft"],
     "code_as_policies": ["minetechtree", "textcraft"],
-    "dep": ["alfworld", "minetechtree", "textcraft"],
-    "deps": ["alfworld", "minetechtree", "textcraft"],
-    "inner_monologue": ["alfworld", "minetechtree", "textcraft"],
+    "dep": ["alfworld", "minetechtree", "tabletop", "textcraft"],
+    "deps": ["alfworld", "minetechtree", "tabletop", "textcraft"],
+    "inner_monologue": ["alfworld", "minetechtree", "tabletop", "textcraft"],
     "lats": SEARCHED,
     "progprompt": ["minetechtree", "textcraft"],
     "tree_of_thoughts": SEARCHED,
-    "zero_shot": ["alfworld", "minetechtree", "textcraft"],
+    "zero_shot": ["alfworld", "minetechtree", "tabletop", "textcraft"],
 }
 """The games of agents that do not play all."""
 

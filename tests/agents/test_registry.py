@@ -148,8 +148,10 @@ def test_why_not__tells_which_agent_plays_which_game():
             assert games == ["minetechtree", "textcraft"]
         elif name in SEARCHES:
             assert games == ["alfworld", "hotpotqa", "textcraft", "webshop", "default"]
-        elif name in ("adaplanner", "dep", "deps", "inner_monologue", "zero_shot"):
+        elif name == "adaplanner":
             assert games == ["alfworld", "minetechtree", "textcraft"]
+        elif name in ("dep", "deps", "inner_monologue", "zero_shot"):
+            assert games == ["alfworld", "minetechtree", "tabletop", "textcraft"]
         else:
             assert games == [*game_names(), "default"]
 

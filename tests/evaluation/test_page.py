@@ -127,7 +127,8 @@ def test_html_page__needs_nothing_from_elsewhere(simulated_page: str):
 
 def test_html_page__lets_only_its_own_script_run(simulated_page: str):
     digest = base64.b64encode(hashlib.sha256(Outline(simulated_page).scripts[-1].encode()).digest()).decode()
-    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';" in simulated_page
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
+    assert policy in simulated_page
 
 
 def test_html_page__holds_what_every_episode_came_to(simulated: dict[str, list[dict]], simulated_page: str):
@@ -135,6 +136,13 @@ def test_html_page__holds_what_every_episode_came_to(simulated: dict[str, list[d
     keys = ("transcript", "restores", "trace", "traceback")
     expected = [{key: record[key] for key in keys} for records in simulated.values() for record in records]
     assert held == json.loads(json.dumps(expected))
+
+
+def test_html_page__holds_the_picture_of_an_episode_as_text():
+    drawn = record("drawn", picture='<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
+    outline = Outline(html_page({"run": [drawn, record("plain")]}, {"run": config()}))
+    held = [json.loads(script) for script in outline.scripts[:-1]]
+    assert [one.get("picture") for one in held] == [drawn["picture"], None]
 
 
 def test_html_page__shows_what_runs_share_once_and_by_run_what_differs():

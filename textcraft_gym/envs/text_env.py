@@ -273,6 +273,17 @@ class Snapshots(Protocol):
         """Go back to a moment."""
 
 
+@runtime_checkable
+class Draws(Protocol):
+    """An environment whose state can be drawn."""
+
+    def drawing(self) -> str:
+        """Return the state drawn in characters, for a terminal."""
+
+    def picture(self) -> str:
+        """Return the state as an SVG picture, which a report shows at the end of an episode."""
+
+
 @cache
 def _parameters(constructor: Callable[..., None]) -> tuple[str, ...]:
     """Return the names of the arguments that a constructor takes; none where it takes any."""

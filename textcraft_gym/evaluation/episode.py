@@ -34,6 +34,7 @@ from textcraft_gym.agents.contract.agent import (
     Snapshot,
     Step,
 )
+from textcraft_gym.envs.text_env import Draws
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
@@ -82,6 +83,7 @@ class Episode:
             whose moment it leads to. Any other entry but a reset follows the entry before it.
         trace: The tree of parts into which the agent divided the episode, each with its steps, calls and outcome.
         k_max: Deepest level of decomposition at which something was executed: an action played or the executor asked.
+        picture: The last state as an SVG picture; empty if the environment draws none.
         start: Time of the start, UTC, in ISO 8601. This and the durations are ignored when episodes are compared.
         seconds: Duration from the start to the end, during which other episodes may have been played, too.
         model_seconds: Sum of the durations of all completions.
@@ -104,6 +106,7 @@ class Episode:
     restores: list[tuple[int, int]] = field(default_factory=list)
     trace: Node = field(default_factory=lambda: Node("", "agent", 0))
     k_max: int = 0
+    picture: str = ""
     start: str = field(default="", compare=False)
     seconds: float = field(default=0.0, compare=False)
     model_seconds: float = field(default=0.0, compare=False)
@@ -265,6 +268,8 @@ class EpisodeRunner:
             self.episode.claimed_success = over.claim
         finally:
             routine.close()
+            if isinstance(self.world.unwrapped, Draws):
+                self.episode.picture = self.world.unwrapped.picture()
         self.episode.trace.outcome = self.episode.claimed_success
 
     def _answer(self, request: Request) -> Generator[ModelCall, None, Any]:

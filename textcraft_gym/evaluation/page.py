@@ -156,6 +156,8 @@ def _line(run: str, index: int, record: Record) -> Line:
         "stop_reason": record["stop_reason"],
     }
     inside = {key: record[key] for key in ("transcript", "restores", "trace", "traceback")}
+    if record.get("picture"):
+        inside["picture"] = record["picture"]
     return Line(run, index, record, outcome, cells, mistaken, _numbers(record), inside)
 
 

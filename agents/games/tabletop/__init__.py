@@ -1,0 +1,1 @@
+"""The tabletop as its players know it."""

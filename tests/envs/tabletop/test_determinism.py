@@ -1,0 +1,37 @@
+"""The same bytes whatever the hash seed and the order of play; and the same as ever."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PLAY = """
+import hashlib, json
+import gymnasium as gym
+import textcraft_gym
+
+env = gym.make("Tabletop-v0", split="all", admissible=True, expert=True, reliability="cliport")
+tasks = [task.id for task in env.get_wrapper_attr("tasks")][::5]
+for order in (tasks, tasks[::-1]):
+    played = []
+    for task in order:
+        text, info = env.reset(seed=7, options={"task": task})
+        said = [task, text, info["expert_plan"]]
+        while info["expert_plan"]:
+            observation, reward, _, _, info = env.step(info["expert_plan"][0])
+            said += [observation, reward, info["admissible_commands"], env.unwrapped.picture()]
+        played.append(said)
+    print(hashlib.sha256(json.dumps(sorted(played)).encode()).hexdigest())
+"""
+GOLDEN = "50322f2114bcf75e057f1385e136bbb253dfb7c04cefaf1b7918f97162616a1d"
+"""A new digest is a new version of the environment, unless only the picture has changed."""
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "4242"])
+def test_all_tasks__read_alike_in_any_process_and_order(hash_seed):
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    run = subprocess.run([sys.executable, "-c", PLAY], capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.split() == [GOLDEN, GOLDEN]
