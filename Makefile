@@ -121,6 +121,7 @@ results: $(VENV)/.demo
 	$(BIN)/python benchmarks/autoplan.py
 	$(BIN)/python benchmarks/hotpotqa.py
 	$(BIN)/python benchmarks/lats.py
+	$(BIN)/python benchmarks/tabletop.py
 
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo

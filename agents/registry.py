@@ -37,6 +37,7 @@ AGENTS: Mapping[str, str] = {
     "random": "textcraft_gym.agents.baselines.random_agent:RandomAgent",
     "react": "textcraft_gym.agents.adapt.react:ReActAgent",
     "reflexion": "textcraft_gym.agents.adapt.reflexion:ReflexionAgent",
+    "repeater": "textcraft_gym.agents.baselines.repeater:RepeaterAgent",
     "tree_of_thoughts": "textcraft_gym.agents.lats.tree_of_thoughts:TreeOfThoughtsAgent",
     "try_again": "textcraft_gym.agents.adapt.try_again:TryAgainAgent",
     "zero_shot": "textcraft_gym.agents.deps.zero_shot:ZeroShotAgent",

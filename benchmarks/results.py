@@ -92,6 +92,7 @@ INDEX = """# Results
 - [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them
 - [LATS](lats.md) beside the agents that it is compared with, and success against calls
 - [HotpotQA](hotpotqa.md), beside published accuracies, and what shortcuts answer there
+- [The tabletop](tabletop.md), beside DEPS's numbers; the rates of its controller are made to fit one row of these
 
 ## Small networks
 

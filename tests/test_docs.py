@@ -67,7 +67,7 @@ def test_readme__counts_the_tasks_of_its_worlds():
     rows = re.findall(
         r"(?m)^\| `(\w+-v0)` \|[^|]+\| (\d+)[^|]*\|(.*)\|$", (ROOT / "README.md").read_text(encoding="utf-8")
     )
-    assert len(rows) == 6
+    assert len(rows) == 7
     for world, count, splits in rows:
         assert len(textcraft_gym.tasks(world, "all")) == int(count), world
         for split, size in re.findall(r"`(\w+)` (\d+)", splits):

@@ -36,7 +36,7 @@ Names: TypeAlias = Sequence[Sequence[str]]
 CLAIMS = {Cue.TURN: "Task completed!", Cue.NEXT_GOAL: "done", Cue.CHOICE: "done", Cue.DETAIL_MATCH: "Yes, that is it."}
 """The claim of success in each kind of answer that can claim it."""
 
-_PLAN_LINE = re.compile(r"^(Step \d+: |#\d+ |(?= *(?:assert |\w+\()))(.+?)( # step \d+)?$", re.MULTILINE)
+_PLAN_LINE = re.compile(r"^(Step \d+: |#\d+ |\d+\. |(?= *(?:assert |\w+\()))(.+?)( # step \d+)?$", re.MULTILINE)
 _CALL = re.compile(r"^( +(?:\w+ = )?)(agent\..+)()$", re.MULTILINE)
 _AMOUNT = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
 

@@ -15,6 +15,7 @@ from textcraft_gym.agents.simulated import (
     minetechtree,
     numbered,
     programs,
+    tabletop,
     textcraft,
     webshop,
 )
@@ -26,7 +27,7 @@ from textcraft_gym.errors import true_or_false
 
 CHARACTERS_PER_TOKEN = 4
 _TASK = re.compile(r"\n(?:Goal|Your task is to): ")
-READERS = (alfworld, hotpotqa, minetechtree, textcraft, webshop)
+READERS = (alfworld, hotpotqa, minetechtree, tabletop, textcraft, webshop)
 FORMS = (autoplan, numbered)
 """The forms of dialogue that it answers as it does turns of one line."""
 WITHOUT_GAME = (Cue.FIRST_CHANGE, Cue.QUESTION, Cue.SYNTAX)

@@ -27,13 +27,15 @@ class ScriptedModel:
 
 
 def play(agent, models: Mapping[str, ScriptedModel], task: str = "minecraft:beehive", **bounds: int) -> Episode:
-    """Play a task of TextCraft, without distractors, of WebShop, of ALFWorld, of HotpotQA's shelf or the tech tree."""
+    """Play a task of TextCraft, without distractors, of WebShop, of ALFWorld, of HotpotQA, a table or the tech tree."""
     if task.startswith("minecraft:"):
         env = gym.make("TextCraft-v0", split="all", distractors=0, max_episode_steps=-1)
     elif task[0].isdigit():
         env = gym.make("WebShopLite-v0", max_episode_steps=-1)
     elif any(task == question.id for questions in CORPUS.splits.values() for question in questions):
         env = gym.make("HotpotQA-v0", data=CORPUS, max_episode_steps=-1)
+    elif task.startswith(("put-block-in-bowl/", "stack-block-pyramid/")):
+        env = gym.make("Tabletop-v0", max_episode_steps=-1)
     elif "/" in task:
         env = gym.make("ALFWorld-v0", admissible=True, max_episode_steps=-1)
     else:

@@ -20,13 +20,14 @@ from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.agent import prompt_text
-from textcraft_gym.agents.deps.deps import DEPSAgent
+from textcraft_gym.agents.deps.deps import DEPAgent, DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
 from textcraft_gym.agents.games import (
     ALFWORLD,
     DEFAULT,
     HOTPOTQA,
     MINETECHTREE,
+    TABLETOP,
     TEXTCRAFT,
     WEBSHOP,
     game_names,
@@ -214,6 +215,28 @@ EPISODES = {
         "leather_boots",
         InnerMonologueAgent(MINETECHTREE),
         {"planner": [HIDES, WEAR, "fly", "done"], "executor": []},
+    ),
+    "tabletop_deps": (
+        "stack-block-pyramid/0",
+        DEPAgent(TABLETOP, rounds=1),
+        {
+            "planner": [
+                "1. put the blue block on the lightest brown block\n2. put the pink block on the blue and white blocks",
+                "fly",
+            ],
+            "explainer": ["The white block is not in the pyramid."],
+            "executor": [],
+        },
+    ),
+    "tabletop_inner_monologue": (
+        "put-block-in-bowl/4",
+        InnerMonologueAgent(TABLETOP),
+        {"planner": ["1. put the red blocks in a red bowl", "fly", "2. put the gray blocks in a red bowl", "done"]},
+    ),
+    "tabletop_react": (
+        "put-block-in-bowl/4",
+        ReActAgent(TABLETOP),
+        {"executor": ["think: a start", "put the red blocks in a red bowl", "fly", "task failed!"]},
     ),
     "webshop_plan_and_execute": (
         CASE,

@@ -401,6 +401,17 @@ def test_page__runs_nothing_that_an_episode_holds(browser: Any, tmp_path: Path):
     assert browser.get_log("browser") == []
 
 
+def test_page__shows_the_picture_of_the_end_of_an_episode(browser: Any, tmp_path: Path):
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20"><script>document.title = 1</script></svg>'
+    load(browser, html_page({"run": [record(picture=picture)]}, {"run": config()}), tmp_path)
+    title = browser.title
+    image = open_first_episode(browser).find_element("css selector", "img.picture")
+    decoded = "const done = arguments[1]; arguments[0].decode().then(() => done(arguments[0].naturalWidth))"
+    assert browser.execute_async_script(decoded, image) == 80
+    assert browser.title == title
+    assert browser.get_log("browser") == []
+
+
 def test_page__lets_no_script_run_but_its_own(browser: Any, tmp_path: Path):
     page = html_page({"run": [record()]}, {"run": config()})
     load(browser, page.replace("</main>", "</main><script>document.title = 'owned'</script>"), tmp_path)

@@ -13,8 +13,8 @@ from textcraft_gym.agents.prompts import Prompts
 
 DONE, MISSED = "Done:", "Missed:"
 
-_NUMBERED = re.compile(r"[ \t>*-]*(?:step[ \t]*)?#?[0-9]{1,4}[ \t]*[:.)][ \t]*(.+)", re.IGNORECASE)
-_GOAL = re.compile(r"((?:put|move|pack) the .*(?:bowl|blocks?|side|stand|box|hole))[^\w]*", re.IGNORECASE)
+_NUMBERED = re.compile(r"[ \t>*-]*(?:(?:step[ \t]*)?#?[0-9]{1,4}[ \t]*[:.)][ \t]*)?", re.IGNORECASE)
+_GOAL = re.compile(r"((?:put|move|pack) the .*(?:bowl|blocks?|side|stand|box|hole))", re.IGNORECASE)
 
 
 class Placing:
@@ -31,9 +31,8 @@ class Placing:
 
     def goals(self, plan: str) -> list[Goal]:
         """Return the goals of a plan: lines such as ``1. put the red blocks in a red bowl``, numbered or not."""
-        lines = (line.strip() for line in plan.splitlines() if len(line) <= MAX_LINE)
-        numbered = ((found[1] if (found := _NUMBERED.fullmatch(line)) else line) for line in lines)
-        goals = [found[1] for found in map(_GOAL.match, numbered) if found]
+        lines = (_NUMBERED.sub("", line.strip(), count=1) for line in plan.splitlines() if len(line) <= MAX_LINE)
+        goals = [found[1] for found in map(_GOAL.match, lines) if found]
         return [Goal("place", {}, line=goal[0].lower() + goal[1:]) for goal in goals[:MAX_GOALS]]
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:

@@ -7,9 +7,10 @@ from itertools import permutations
 
 from textcraft_gym.envs.tabletop import text
 from textcraft_gym.envs.tabletop.actions import Look, Unknown, parse
-from textcraft_gym.envs.tabletop.rules import BOX, GOALS, Move, understand
+from textcraft_gym.envs.tabletop.rules import GOALS, Move, understand
 from textcraft_gym.envs.tabletop.state import (
     BOWLS,
+    BOX,
     FIELDS,
     HANOI,
     KITS,

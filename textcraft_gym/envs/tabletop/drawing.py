@@ -5,14 +5,14 @@ from __future__ import annotations
 from textcraft_gym.envs.tabletop.layout import BACK, FRONT, WIDTH, Form, Item, layout
 from textcraft_gym.envs.tabletop.state import State, World
 
-_EDGES: dict[Form, str] = {
-    "block": "[ ]",
-    "bowl": "\\_/",
-    "ring": "(=)",
-    "hole": "{ }",
-    "box": "|_|",
-    "field": "/#\\",
-    "object": "< >",
+_EDGES: dict[Form, tuple[str, str, str]] = {
+    "block": ("[", " ", "]"),
+    "bowl": ("\\", "_", "/"),
+    "ring": ("(", "=", ")"),
+    "hole": ("{", " ", "}"),
+    "box": ("|", "_", "|"),
+    "field": ("/", "#", "\\"),
+    "object": ("<", " ", ">"),
 }
 """The left edge, what is between label and edges, and the right edge."""
 

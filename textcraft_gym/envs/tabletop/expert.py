@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from textcraft_gym.envs.tabletop import text
-from textcraft_gym.envs.tabletop.rules import BOX, Move, holes_of, thing_at, third_side
+from textcraft_gym.envs.tabletop.rules import Move, holes_of, thing_at, third_side
 from textcraft_gym.envs.tabletop.state import (
     BOWLS,
+    BOX,
     FIELDS,
     HANOI,
     KITS,

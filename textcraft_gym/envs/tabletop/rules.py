@@ -7,7 +7,7 @@ that are no goal of this table, are not counted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from textcraft_gym.envs.tabletop import text
 from textcraft_gym.envs.tabletop.actions import (
@@ -41,6 +41,8 @@ from textcraft_gym.envs.tabletop.state import (
     World,
 )
 from textcraft_gym.envs.turn import Turn
+
+T = TypeVar("T")
 
 UNKNOWN_GOAL = "unknown_goal"
 NO_SUCH_THING = "no_such_thing"
@@ -281,7 +283,7 @@ def _counted(world: World, state: State) -> State:
     return state._replace(best=max(state.best, parts_done(world, state)))
 
 
-def _changed(values: tuple, new: Mapping[int, object]) -> tuple:  # type: ignore[type-arg]
+def _changed(values: tuple[T, ...], new: Mapping[int, T]) -> tuple[T, ...]:
     return tuple(new.get(index, value) for index, value in enumerate(values))
 
 
