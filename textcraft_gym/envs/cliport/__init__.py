@@ -1,0 +1,1 @@
+"""CLIPort's simulator behind the goals of the tabletop."""
