@@ -31,7 +31,7 @@ from textcraft_gym.envs.tabletop.rules import (
     parts,
     parts_done,
 )
-from textcraft_gym.envs.tabletop.state import SIDES, Game, Rates, first_state
+from textcraft_gym.envs.tabletop.state import SIDES, SUPPORTS, Game, Rates, first_state
 
 LIGHT, MIDDLE, DARK = SIDES
 ALWAYS_MISSED, ALWAYS_SPOILT = Rates(0.0), Rates(0.0, 1.0)
@@ -263,6 +263,15 @@ def test_miss__of_the_upper_rows_takes_a_block_along():
     assert after.best == 5
     assert play(STACKING, ROWS[5:], after)[2] == NO_SUPPORT
     assert is_won(STACKING, play(STACKING, [ROWS[3], ROWS[5]], after)[0])
+
+
+@pytest.mark.parametrize(("built", "goal", "falls"), [(4, 3, "red"), (3, 4, "blue")])
+def test_miss__takes_along_the_block_that_carries_no_other(built, goal, falls):
+    state, _, _ = play(STACKING, [*ROWS[:3], ROWS[built]])
+    after, text, _ = play(STACKING, [ROWS[goal]], state, ALWAYS_SPOILT)
+    assert text.endswith(f"It took the {falls} block with it.")
+    placed = {at for at in after.at if at != "table"}
+    assert all(set(supports) <= placed for place, supports in SUPPORTS.items() if place in placed)
 
 
 @settings(max_examples=60)
