@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
 from textcraft_gym.envs.minetechtree.facts import (
     BARE_HANDED,
+    SOURCES,
     TICKS_A_HARDNESS,
     TICKS_A_HIT,
     TICKS_A_STEP,
@@ -11,20 +14,28 @@ from textcraft_gym.envs.minetechtree.facts import (
     Source,
     Tier,
 )
-from textcraft_gym.envs.minetechtree.state import Game, Inventory, Point, State
-from textcraft_gym.recipes.recipe import name_of
+from textcraft_gym.envs.minetechtree.state import Game, Point, State
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, name_of
+
+_TOOLS: Mapping[str, Mapping[str, Tier]] = {
+    kind: {f"{DEFAULT_NAMESPACE}{material}_{kind}": tier for material, tier in TIERS.items()} if kind else {}
+    for kind in {source.tool for source in SOURCES.values()}
+}
+"""The tools of each kind, ``axe`` or ``pickaxe``, the lowest tier first; none of the kind of a bare hand."""
+
+TOOLS = frozenset(tool for tools in _TOOLS.values() for tool in tools)
 
 
 def tier(source: Source, tool: str) -> Tier:
     """Return the tier of a tool at a source; a tool of the wrong kind works like a bare hand."""
-    material, _, kind = name_of(tool).partition(" ")
-    return TIERS.get(material, BARE_HANDED) if source.tool and kind == source.tool else BARE_HANDED
+    return _TOOLS[source.tool].get(tool, BARE_HANDED)
 
 
-def best_tool(source: Source, inventory: Inventory) -> str:
+def best_tool(source: Source, inventory: Container[str]) -> str:
     """Return the held tool that mines a source fastest, or an empty string for a bare hand."""
+    held = [tool for tool in _TOOLS[source.tool] if tool in inventory]
     # A tool of too low a level gets nothing, however fast it is: gold is faster than iron.
-    return max(["", *inventory], key=lambda item: (tier(source, item).level >= source.level, tier(source, item).speed))
+    return max(held, key=lambda tool: (tier(source, tool).level >= source.level, tier(source, tool).speed), default="")
 
 
 def uses_left(state: State, source: Source, tool: str) -> int:
@@ -36,9 +47,7 @@ def tools_for(source: Source) -> tuple[str, ...]:
     """Return the tools that can mine a source, the lowest tier first; none if a bare hand can."""
     if not source.level:
         return ()
-    return tuple(
-        f"minecraft:{name}_{source.tool}" for name, material in TIERS.items() if material.level >= source.level
-    )
+    return tuple(tool for tool, material in _TOOLS[source.tool].items() if material.level >= source.level)
 
 
 def nearest(game: Game, state: State, source: Source) -> Point | None:
@@ -58,7 +67,7 @@ def ticks_for(source: Source, tool: str) -> int:
 def costs(game: Game, state: State) -> dict[str, tuple[int, int]]:
     """Return for each item that can be got now the ticks to walk there, and the ticks for each unit."""
     ticks: dict[str, tuple[int, int]] = {}
-    for source in dict.fromkeys(place.source for place in game.world.places):
+    for source in game.world.sources().values():
         tool, at = best_tool(source, state.inventory), nearest(game, state, source)
         if at is not None and tier(source, tool).level >= source.level:
             cost = TICKS_A_STEP * state.at.distance(at), ticks_for(source, tool)

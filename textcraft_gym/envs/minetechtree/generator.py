@@ -47,8 +47,8 @@ def _afar(rng: Uniform, direction: tuple[int, int]) -> Point:
 
 
 def _near(rng: Uniform, centre: Point, radius: int) -> Point:
-    east, south = (_between(rng, -radius, radius) for _ in range(2))
-    return Point(centre.east + east, centre.south + south)
+    east = centre.east + _between(rng, -radius, radius)
+    return Point(east, centre.south + _between(rng, -radius, radius))
 
 
 def _buried(rng: Uniform, source: Source, at: Point) -> Place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.envs.minetechtree.facts import WORN, Source
@@ -40,6 +41,10 @@ class World(NamedTuple):
 
     places: tuple[Place, ...]
     centres: tuple[tuple[str, Point], ...]
+
+    def sources(self) -> dict[str, Source]:
+        """Return the kinds of sources by name, in the order of their places."""
+        return {place.source.name: place.source for place in self.places}
 
     def biome(self, at: Point) -> str:
         """Return the biome at a point, or above it: the one whose middle is nearest."""
@@ -101,6 +106,7 @@ class State(NamedTuple):
 FIRST = State({}, {}, Point(0, 0), 0, frozenset())
 
 
+@cache
 def slot(item: str) -> str:
     """Return the slot that an item takes when it is equipped."""
     return next((worn for ending, worn in WORN.items() if item.endswith(ending)), "hand")
