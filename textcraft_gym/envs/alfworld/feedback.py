@@ -41,9 +41,8 @@ def explain(game: Game, state: State, command: str, reason: str) -> str:
     verb = arguments.pop("verb", "")
     arguments = {role: name[:_ECHOED] for role, name in arguments.items()}
     mentioned = list(arguments.values())
-    names = {*game.receptacles, *game.objects}
     # The first name that does not exist is the mistake.
-    unknown = next((name for name in mentioned if name not in names), mentioned[0])
+    unknown = next((name for name in mentioned if name not in game.names), mentioned[0])
     obj = arguments.get("object", mentioned[0])
     receptacle = arguments.get("receptacle", mentioned[-1])
     words = _OUT_OF_REACH if reason == "wrong_location" and receptacle not in game.receptacles else _WORDS[reason]

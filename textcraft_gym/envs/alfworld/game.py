@@ -158,6 +158,11 @@ class Game:
         parts = (*said, self.goal, receptacles, objects, self.inner, sets, start, contents)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all receptacles and objects."""
+        return frozenset([*self.receptacles, *self.objects])
+
     def place(self, location: int, content: Content) -> Place:
         """Return the one ``Place`` object of this location in this state."""
         key = location, content
@@ -183,19 +188,21 @@ class Game:
         """Return the sorted commands that can be played at a location in all of its states."""
         commands = self._common.get(location)
         if commands is None:
-            always = ("help", "inventory", "look") if self.wording.help else ("inventory", "look")
-            going = [command for command, receptacle in self.go_to.items() if self.location_of[receptacle] != location]
-            commands = self._common[location] = sorted([*going, *always])
+            commands = self._common[location] = [command for command, leads_to in self._going if leads_to != location]
         return commands
 
     def _set_locations(self, location_ids: list[str]) -> None:
         """Index the locations, given that of each receptacle."""
-        self.locations = list(dict.fromkeys(location_ids))
-        self.location_of = [self.locations.index(location) for location in location_ids]
+        index = {location: index for index, location in enumerate(dict.fromkeys(location_ids))}
+        self.locations = list(index)
+        self.location_of = [index[location] for location in location_ids]
         self.here: list[list[int]] = [[] for _ in self.locations]
         for receptacle, location in enumerate(self.location_of):
             self.here[location].append(receptacle)
         self.go_to = {f"go to {name}": receptacle for receptacle, name in enumerate(self.receptacles)}
+        leads_to = {command: self.location_of[receptacle] for command, receptacle in self.go_to.items()}
+        always = ("help", "inventory", "look") if self.wording.help else ("inventory", "look")
+        self._going = sorted([*leads_to.items(), *((command, None) for command in always)])
 
     def _set_goal(self, goal: Goal) -> None:
         able, state = TREATED.get(goal.task_type, (None, None))

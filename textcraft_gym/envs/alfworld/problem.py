@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -260,7 +261,7 @@ def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
 
 def _goal(forms: Sequence[Any]) -> Goal:
     written = _written(forms[0]) if len(forms) == 1 else ""
-    types = re.findall(r"\((?:object|receptacle)Type \S+ (\w+)\)", written)
+    types = set(re.findall(r"\((?:object|receptacle)Type \S+ (\w+)\)", written))
     # The goals have one fixed form for each task type: write each candidate and compare, rather than parse it.
     for task_type in TASK_TYPES:
         for otype, target in product(types, repeat=2):
@@ -273,5 +274,6 @@ def _written(form: Any) -> str:
     return f"({' '.join(map(_written, form))})" if isinstance(form, tuple) else str(form)
 
 
+@lru_cache(maxsize=32)  # the domain is the same in all games of a release
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

@@ -61,11 +61,10 @@ def read(command: str) -> tuple[str, dict[str, str]] | None:
 
 
 def _unknown_name(game: Game, arguments: dict[str, str]) -> str | None:
-    names = {*game.receptacles, *game.objects}
     for role, name in arguments.items():
-        if role != "verb" and name not in names:
+        if role != "verb" and name not in game.names:
             # A name without its number, such as ``fridge``, is a different mistake from an unknown one.
-            kinds = {known.rpartition(" ")[0] for known in names}
+            kinds = {known.rpartition(" ")[0] for known in game.names}
             return "missing_index" if name in kinds else "no_such_thing"
     return None
 

@@ -1,13 +1,14 @@
 """The effects of each command, as in the official domain.
 
-``apply`` plays a game: it maps a state and a command to the next state and its answer. The effects of all commands at a
-place depend only on the place's state and the held object, so they are computed once for each pair and then looked up.
+``apply`` plays a game: it maps a state and a command to the next state and its answer. The commands at a place and
+their effects depend only on the state of the place and the held object, so they are listed once for each pair of these.
+An effect is worked out when its command is first played: most never are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from textcraft_gym.envs.alfworld import text
 from textcraft_gym.envs.alfworld.game import (
@@ -51,33 +52,38 @@ class Move(NamedTuple):
     clears: int = 0
 
 
+Rule: TypeAlias = Callable[[Game, Place, int, int, int], Move]
+"""The effect of a verb at a place, given the held object, the position of a receptacle there, and an object in it."""
+
+
 class Moves(NamedTuple):
-    """The effects of all commands at a place, given the held object.
+    """The commands that can be played at a place, given the held object.
 
     Attributes:
-        by_command: Effects of the commands that act on the place.
+        rules: The rule of each command that acts on the place, with the position of a receptacle and an object.
+        effects: The effects of those that have been played.
         commands: All admissible commands, sorted.
     """
 
-    by_command: dict[str, Move]
+    rules: dict[str, tuple[Rule, int, int]]
+    effects: dict[str, Move]
     commands: tuple[str, ...]
 
 
 def apply(game: Game, state: State, command: str) -> Turn[State]:
     """Play a command; one that cannot be played changes nothing and answers ``Nothing happens.``."""
     command = command.strip()
-    move = moves(game, state).by_command.get(command)
+    receptacle = game.go_to.get(command)
+    if receptacle is not None and game.location_of[receptacle] != state.location:
+        location = game.location_of[receptacle]
+        seen = _describe(game, state.places[location], receptacle)
+        after = State(location, state.held, state.places, state.flags, state.won)
+        return _judged(game, after), f"You arrive at {game.arrivals[receptacle]}. {seen}", "", ""
+    move = _effect(game, state, command)
     if move is not None:
         if move.content is None and move.thing == NOTHING:
             return state, move.answer, "", ""
         return _moved(game, state, move), move.answer, "", ""
-    receptacle = game.go_to.get(command)
-    if receptacle is not None:
-        location = game.location_of[receptacle]
-        if location != state.location:
-            seen = _describe(game, state.places[location], receptacle)
-            after = State(location, state.held, state.places, state.flags, state.won)
-            return _judged(game, after), f"You arrive at {game.arrivals[receptacle]}. {seen}", "", ""
     answer = _passive_answer(game, state, command)
     # The reason takes parsing, which is only worth its time where nothing happened.
     return state, answer, reason(game, state, command) if answer == text.NOTHING_HAPPENS else "", ""
@@ -96,13 +102,27 @@ def _moved(game: Game, state: State, move: Move) -> State:
 
 
 def moves(game: Game, state: State) -> Moves:
-    """Return the effects of all commands at the agent's location, given the held object."""
-    place = state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
+    """Return the commands that can be played at the agent's location, given the held object."""
+    place = _place(game, state)
     # Cached on the place: a walk through a household comes back to the same few pairs of place and held object.
     known = place.moves.get(state.held)
     if known is None:
-        known = place.moves[state.held] = _compute_moves(game, place, state.held)
+        known = place.moves[state.held] = _list_moves(game, place, state.held)
     return known  # type: ignore[return-value]
+
+
+def _place(game: Game, state: State) -> Place:
+    return state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
+
+
+def _effect(game: Game, state: State, command: str) -> Move | None:
+    """Return the effect of a command that acts on the agent's location; None for any other."""
+    rules, effects, _ = moves(game, state)
+    move = effects.get(command)
+    if move is None and command in rules:
+        rule, position, obj = rules[command]
+        move = effects[command] = rule(game, _place(game, state), state.held, position, obj)
+    return move
 
 
 def opening(game: Game) -> str:
@@ -129,9 +149,10 @@ def is_won(game: Game, state: State) -> bool:
     needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
     # Both objects must be in the same receptacle.
     for location, position in game.targets:
-        inside = state.places[location].content.contents[position]
-        done = [obj for obj in inside if obj in game.wanted and state.flags[obj] & game.required == game.required]
-        if len(done) >= needed:
+        done = 0
+        for obj in state.places[location].content.contents[position]:
+            done += obj in game.wanted and state.flags[obj] & game.required == game.required
+        if done >= needed:
             return True
     return False
 
@@ -195,99 +216,105 @@ def _describe(game: Game, place: Place, receptacle: int) -> str:
 _MIDDLE = Content((), (), (), ())
 
 
-def _compute_moves(game: Game, place: Place, held: int) -> Moves:
-    by_command = dict(_moves(game, place, held)) if place.location != NOWHERE else {}
+def _list_moves(game: Game, place: Place, held: int) -> Moves:
+    rules = dict(_rules(game, place, held)) if place.location != NOWHERE else {}
     examine = {f"examine {game.objects[held]}"} if held != NOTHING else set()
-    commands = sorted([*game.common_commands(place.location), *(examine | by_command.keys())])
-    return Moves(by_command, tuple(commands))
+    commands = sorted([*game.common_commands(place.location), *(examine | rules.keys())])
+    return Moves(rules, {}, tuple(commands))
 
 
-def _moves(game: Game, place: Place, held: int) -> Iterator[tuple[str, Move]]:
-    """Yield each command that acts on a place, with its effect."""
+def _rules(game: Game, place: Place, held: int) -> Iterator[tuple[str, tuple[Rule, int, int]]]:
+    """Yield each command that acts on a place, with its rule, the position of its receptacle, and its object."""
+    content = place.content
     for position, receptacle in enumerate(game.here[place.location]):
-        yield f"examine {game.receptacles[receptacle]}", Move(_describe(game, place, receptacle), None, held)
-        if receptacle in game.openable:
-            yield _open_or_close(game, place, held, position)
-        yield from _moves_of_contents(game, place, held, position)
+        name, closable = game.receptacles[receptacle], receptacle in game.openable
+        is_accessible = content.opened[position] or not closable
+        yield f"examine {name}", (_examined, position, NOTHING)
+        if closable:
+            yield f"{'close' if content.opened[position] else 'open'} {name}", (_opened_or_closed, position, NOTHING)
+        for obj in content.contents[position]:
+            if is_accessible and held == NOTHING and obj in game.pickupable:
+                yield f"take {game.objects[obj]} from {name}", (_taken, position, obj)
+            # As in the official domain, a lamp can be turned on even if its receptacle is closed.
+            if obj in game.toggleable:
+                yield f"use {game.objects[obj]}", (_used, position, obj)
         if held != NOTHING:
-            yield from _moves_of_held(game, place, held, position)
+            thing, rtype = game.objects[held], game.receptacle_type[receptacle]
+            if is_accessible and (rtype, game.object_type[held]) in game.fits:
+                yield game.wording.put.format(o=thing, r=name), (_put, position, held)
+            if rtype in SINKS and held in game.cleanable:
+                yield f"clean {thing} with {name}", (_cleaned, position, held)
+            if rtype == "MicrowaveType" and held in game.heatable:
+                yield f"heat {thing} with {name}", (_heated, position, held)
+            if rtype == "FridgeType" and held in game.coolable:
+                yield f"cool {thing} with {name}", (_cooled, position, held)
     if held != NOTHING and game.object_type[held] in KNIVES:
-        yield from _slicing(game, place, held)
+        for obj in content.lying:
+            if obj in game.sliceable:
+                yield f"slice {game.objects[obj]} with {game.objects[held]}", (_sliced, NOTHING, obj)
 
 
-def _open_or_close(game: Game, place: Place, held: int, position: int) -> tuple[str, Move]:
+def _examined(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    return Move(_describe(game, place, game.here[place.location][position]), None, held)
+
+
+def _opened_or_closed(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
     receptacle = game.here[place.location][position]
     name, opened = game.receptacles[receptacle], place.content.opened[position]
     content = place.content._replace(opened=_with(place.content.opened, position, not opened))
     if opened:
-        return f"close {name}", Move(f"You close the {name}.", content, held)
+        return Move(f"You close the {name}.", content, held)
     description = _describe(game, game.place(place.location, content), receptacle)
-    return f"open {name}", Move(f"You open the {name}. {description}", content, held)
+    return Move(f"You open the {name}. {description}", content, held)
 
 
-def _moves_of_contents(game: Game, place: Place, held: int, position: int) -> Iterator[tuple[str, Move]]:
-    """Yield the commands that act on the objects in a receptacle."""
-    receptacle = game.here[place.location][position]
-    name, content = game.receptacles[receptacle], place.content
-    is_accessible = content.opened[position] or receptacle not in game.openable
-    for obj in content.contents[position]:
-        obj_name = game.objects[obj]
-        if is_accessible and held == NOTHING and obj in game.pickupable:
-            answer = f"You pick up the {obj_name} from the {name}."
-            yield f"take {obj_name} from {name}", Move(answer, _taken(content, position, receptacle, obj), obj)
-        # As in the official domain, a lamp can be turned on even if its receptacle is closed.
-        if obj in game.toggleable:
-            yield f"use {obj_name}", Move(f"You turn on the {obj_name}.", None, held, obj, TOGGLED)
-
-
-def _moves_of_held(game: Game, place: Place, held: int, position: int) -> Iterator[tuple[str, Move]]:
-    """Yield the commands that act on the held object at a receptacle."""
-    receptacle = game.here[place.location][position]
-    obj_name, name, rtype = game.objects[held], game.receptacles[receptacle], game.receptacle_type[receptacle]
-    is_accessible = place.content.opened[position] or receptacle not in game.openable
-    if is_accessible and (rtype, game.object_type[held]) in game.fits:
-        content = _put(place.content, position, receptacle, held)
-        answer = game.wording.put_answer.format(o=obj_name, r=name)
-        yield game.wording.put.format(o=obj_name, r=name), Move(answer, content, NOTHING)
-    if rtype in SINKS and held in game.cleanable:
-        answer = f"You clean the {obj_name} using the {name}."
-        yield f"clean {obj_name} with {name}", Move(answer, None, held, held, CLEAN)
-    if rtype == "MicrowaveType" and held in game.heatable:
-        answer = f"You heat the {obj_name} using the {name}."
-        yield f"heat {obj_name} with {name}", Move(answer, None, held, held, HOT, COOL)
-    if rtype == "FridgeType" and held in game.coolable:
-        answer = f"You cool the {obj_name} using the {name}."
-        yield f"cool {obj_name} with {name}", Move(answer, None, held, held, COOL, HOT)
-
-
-def _slicing(game: Game, place: Place, held: int) -> Iterator[tuple[str, Move]]:
-    """Yield the commands that slice objects with the held knife."""
-    knife = game.objects[held]
-    for obj in place.content.lying:
-        if obj in game.sliceable:
-            obj_name = game.objects[obj]
-            answer = f"You sliced the {obj_name} with the {knife}."
-            yield f"slice {obj_name} with {knife}", Move(answer, None, held, obj, SLICED)
-
-
-def _taken(content: Content, position: int, receptacle: int, obj: int) -> Content:
+def _taken(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    receptacle, content = game.here[place.location][position], place.content
     # The object leaves the receptacle and the location; ``taken`` records where it came from (see ``look``).
     remaining = tuple(other for other in content.contents[position] if other != obj)
-    return Content(
+    after = Content(
         content.opened,
         _with(content.contents, position, remaining),
         tuple(other for other in content.lying if other != obj),
         tuple(sorted({*content.taken, (obj, receptacle)})),
     )
+    return Move(f"You pick up the {game.objects[obj]} from the {game.receptacles[receptacle]}.", after, obj)
 
 
-def _put(content: Content, position: int, receptacle: int, obj: int) -> Content:
-    return Content(
+def _put(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    receptacle, content = game.here[place.location][position], place.content
+    after = Content(
         content.opened,
         _with(content.contents, position, tuple(sorted({*content.contents[position], obj}))),
         tuple(sorted({*content.lying, obj})),
         tuple(pair for pair in content.taken if pair != (obj, receptacle)),
     )
+    answer = game.wording.put_answer.format(o=game.objects[obj], r=game.receptacles[receptacle])
+    return Move(answer, after, NOTHING)
+
+
+def _used(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    return Move(f"You turn on the {game.objects[obj]}.", None, held, obj, TOGGLED)
+
+
+def _cleaned(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    return Move(_treated("clean", game, place, position, obj), None, held, obj, CLEAN)
+
+
+def _heated(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    return Move(_treated("heat", game, place, position, obj), None, held, obj, HOT, COOL)
+
+
+def _cooled(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    return Move(_treated("cool", game, place, position, obj), None, held, obj, COOL, HOT)
+
+
+def _treated(verb: str, game: Game, place: Place, position: int, obj: int) -> str:
+    return f"You {verb} the {game.objects[obj]} using the {game.receptacles[game.here[place.location][position]]}."
+
+
+def _sliced(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    return Move(f"You sliced the {game.objects[obj]} with the {game.objects[held]}.", None, held, obj, SLICED)
 
 
 def _with(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
