@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple, TypeAlias
 
 MAX_COUNT = 999_999
 _LOOKS = {"inventory", "inventory:", "inventory."}
-_COUNTED = re.compile("([0-9]+) (.+)")
 
 
 class Get(NamedTuple):
@@ -52,8 +50,10 @@ def parse(text: str) -> Action:
         return Look()
     if "\n" in line:
         return Unknown(line)
-    if verb == "get" and (counted := _COUNTED.fullmatch(rest)):
-        return Get(_name(counted[2]), _count(counted[1]), counted[2])
+    if verb == "get":
+        amount, name = _counted(rest)
+        if name:
+            return Get(_name(name), amount, name)
     if verb == "craft":
         wanted, using, ingredients = rest.partition(" using ")
         output = _output(wanted)
@@ -64,9 +64,9 @@ def parse(text: str) -> Action:
 
 def _output(wanted: str) -> str:
     """Return the item to craft, ``stick`` of ``4 stick`` and of ``stick``; empty if the count is out of range."""
-    counted = _COUNTED.fullmatch(wanted)
-    if counted:
-        return counted[2] if _count(counted[1]) else ""
+    count, name = _counted(wanted)
+    if name:
+        return name if count else ""
     # Names begin with a letter: what begins with a digit or a sign is a count that went wrong.
     return wanted if wanted[:1].isalpha() else ""
 
@@ -74,12 +74,18 @@ def _output(wanted: str) -> str:
 def _parse_ingredients(output: str, ingredients: str) -> Craft | WrongItem:
     counts: list[tuple[str, int]] = []
     for part in map(str.strip, ingredients.split(",")):
-        counted = _COUNTED.fullmatch(part)
-        count = _count(counted[1]) if counted else 0
-        if not counted or not count:
+        count, name = _counted(part)
+        if not count or not name:
             return WrongItem(part)
-        counts.append((_name(counted[2]), count))
+        counts.append((_name(name), count))
     return Craft(output, tuple(counts))
+
+
+def _counted(text: str) -> tuple[int, str]:
+    """Return the count and the name in ``4 oak planks``; the name is empty if there is no count or nothing after it."""
+    # Faster than a regular expression; a new action is read once for each of its items.
+    digits, _, name = text.partition(" ")
+    return (_count(digits), name) if digits.isdigit() and digits.isascii() else (0, "")
 
 
 def _name(typed: str) -> str:

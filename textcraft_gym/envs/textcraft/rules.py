@@ -121,7 +121,7 @@ def _get(book: RecipeBook, action: Get) -> Move:
 def _craft(book: RecipeBook, action: Craft) -> Move:
     """Return the meaning of a ``craft``: with exactly the ingredients of a recipe, that recipe's own count is made."""
     output = text.item_id(book, action.output)
-    offer = tuple((book.ids.get(name, ""), count) for name, count in action.ingredients)
+    offer = tuple([(book.ids.get(name, ""), count) for name, count in action.ingredients])
     # An ingredient that is named twice fits no recipe.
     recipe = book.match(output, offer) if len(offer) == len(dict(offer)) else None
     if recipe is None:
