@@ -90,7 +90,7 @@ bench-ray: .venv-ray/.ray
 
 # The training examples, for seconds each, in a virtual environment of their own with PyTorch.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest tests/examples
+	$(RL)/bin/python -m pytest tests/examples tests/integrations
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local

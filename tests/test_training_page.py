@@ -23,20 +23,22 @@ def test_page__its_code_does_as_it_says(capsys: pytest.CaptureFixture[str]):
         exec(block, names)
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "False 3"
-    assert shown[-6:] == [
+    assert shown[-8:] == [
         "You need 6 oak planks and hold 0. You need 3 honeycomb and hold 0.",
         "Discrete(524) (128,) True",
         "True 40 0.0",
         str([*names["path"], names["command"]]),
         "(4, 64) [0. 0. 0. 0.]",
         "16 0.0",
+        "['minecraft:ladder', 'minecraft:beehive'] [ True  True  True]",
+        "[{}, {'task': 'minecraft:chest', 'won': False}, {}]",
     ]
     assert names["command"].startswith("craft 1 acacia boat")
 
 
 def test_page__its_code_that_needs_more_is_code_at_least():
     found = blocks("python extra")
-    assert len(found) == 2
+    assert len(found) == 3
     for block in found:
         compile(block, "docs/training.md", "exec")
 

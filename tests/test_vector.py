@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 
 from textcraft_gym import UnknownName
 from textcraft_gym.registration import BUNDLED, SUITE
@@ -33,11 +34,15 @@ def same(one: Any, other: Any) -> bool:
     [(None, {}), (3, {"expert": True, "admissible": True}), (-1, {})],
     ids=["plain", "told", "endless"],
 )
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 @pytest.mark.parametrize("env_id", BUNDLED)
-def test_native__plays_as_the_sync_one(env_id, told, limit):
-    sync = gym.make_vec(env_id, 4, "sync", max_episode_steps=limit or SUITE[env_id].max_episode_steps, **told)
-    guide = gym.make_vec(env_id, 4, "sync", max_episode_steps=limit or SUITE[env_id].max_episode_steps, expert=True)
-    native = TextVectorEnv(env_id, 4, max_episode_steps=limit, **told)
+def test_native__plays_as_the_sync_one(env_id, mode, told, limit):
+    def make_sync(**arguments: bool) -> Any:
+        steps, modes = limit or SUITE[env_id].max_episode_steps, {"autoreset_mode": mode}
+        return gym.make_vec(env_id, 4, "sync", modes, max_episode_steps=steps, **arguments)
+
+    sync, guide = make_sync(**told), make_sync(expert=True)
+    native = TextVectorEnv(env_id, 4, max_episode_steps=limit, autoreset_mode=mode.value, **told)
     assert native.metadata == sync.metadata
     number = random.Random(0)
     ends = 0
@@ -53,6 +58,56 @@ def test_native__plays_as_the_sync_one(env_id, told, limit):
     assert ends > 1
     assert same(native.reset(), sync.reset())
     native.close()
+
+
+@pytest.mark.parametrize("env_id", BUNDLED)
+@pytest.mark.parametrize("number", range(2))
+def test_native__resets_some_as_the_sync_one(env_id, number):
+    """Without an autoreset, and with random masks, tasks and actions."""
+    modes = {"autoreset_mode": AutoresetMode.DISABLED}
+    sync = gym.make_vec(env_id, 4, "sync", modes, max_episode_steps=4, admissible=True)
+    native = TextVectorEnv(env_id, 4, max_episode_steps=4, autoreset_mode="Disabled", admissible=True)
+    listing = TextVectorEnv(env_id, 4, max_episode_steps=4, autoreset_mode="Disabled", admissible=True, infos="list")
+    assert native.metadata == sync.metadata
+    rng = random.Random(number)
+    for vector in (native, listing, sync):
+        vector.reset(seed=number)
+    over = np.ones(4, np.bool_)
+    for _ in range(15):
+        if over.any():
+            # More may be reset than are over.
+            mask = np.array([bool(one) or rng.random() < 0.3 for one in over])
+            seeds = [rng.choice([None, 3, 5]) for _ in over]
+            options = {"reset_mask": mask}
+            seen, listed = (vector.reset(seed=seeds, options=dict(options)) for vector in (native, listing))
+            expected = sync.reset(seed=list(seeds), options=dict(options))
+            over = over & ~mask
+        else:
+            actions = [rng.choice([*info.get("admissible_commands", ()), NONSENSE]) for info in listed[-1]]
+            seen, listed = native.step(actions), listing.step(actions)
+            expected = sync.step(actions)
+            over = expected[2] | expected[3]
+        assert same(seen, expected), (seen, expected)
+        assert listed[0] == seen[0]
+        assert listed[-1] == sync_infos(expected[-1], 4)
+
+
+def sync_infos(infos: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """The infos of single environments in those of a vector."""
+    keys = [key for key in infos if f"_{key}" in infos]
+    return [{key: plain(infos[key][index]) for key in keys if infos[f"_{key}"][index]} for index in range(count)]
+
+
+def plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def test_native__gathers_nested_infos_as_the_sync_one():
+    sync = gym.make_vec("MineTechTree-v0", 3, "sync", costs=True)
+    native = TextVectorEnv("MineTechTree-v0", 3, costs=True)
+    assert same(native.reset(seed=2), sync.reset(seed=2))
+    for action in ("mine 2 oak log", "hunt 1 beef", NONSENSE):
+        assert same(native.step([action] * 3), sync.step([action] * 3))
 
 
 def test_native__keeps_an_end_that_the_game_itself_makes():
@@ -79,6 +134,39 @@ def test_reset__takes_a_seed_for_each_and_options():
         assert list(info["task"]) == ["minecraft:beehive"] * 3
 
 
+def test_reset__takes_a_task_and_a_seed_for_each():
+    native = TextVectorEnv("TextCraft-v0", 3)
+    single = gym.make("TextCraft-v0")
+    tasks, seeds = ["minecraft:beehive", None, "minecraft:ladder"], [7, 8, 9]
+    seen, info = native.reset(tasks=tasks, seeds=seeds)
+    for index, (task, seed) in enumerate(zip(tasks, seeds, strict=True)):
+        observation, own = single.reset(seed=seed, options={"task": task} if task else None)
+        assert (seen[index], info["task"][index]) == (observation, own["task"])
+
+
+def test_reset__of_some_keeps_the_others():
+    native = TextVectorEnv("TextCraft-v0", 3, autoreset_mode="Disabled", infos="list", max_episode_steps=2)
+    first, _ = native.reset(seed=0)
+    native.step(["get 1 string"] * 3)
+    mask = np.array([False, True, False])
+    seen, infos = native.reset(tasks=[None, "minecraft:ladder", None], options={"reset_mask": mask})
+    assert [bool(info) for info in infos] == [False, True, False]
+    assert seen[0] == seen[2] == "Got 1 string"
+    assert seen[1] != first[1]
+    assert native.step(["inventory"] * 3)[3].tolist() == [True, False, True]
+    with pytest.raises(ResetNeeded, match=r"\[0, 2\] are over"):
+        native.step(["inventory"] * 3)
+
+
+def test_envs__have_the_spec_and_the_arguments_of_single_ones():
+    native = TextVectorEnv("TextCraftTags-v0", 3, split="test", render_mode="ansi")
+    single = gym.make("TextCraftTags-v0", split="test", render_mode="ansi").unwrapped
+    native.reset(seed=0)
+    for env in native.envs:
+        assert (env.spec.kwargs, env.tasks, env.render_mode) == (single.spec.kwargs, single.tasks, "ansi")
+    assert len({id(env) for env in native.envs}) == 3
+
+
 def test_call__asks_each():
     native = TextVectorEnv("TextCraft-v0", 2)
     native.reset(seed=0)
@@ -97,6 +185,8 @@ def test_call__asks_each():
         ({"num_envs": 0}, "num_envs of 1 or more, got 0"),
         ({"num_envs": 2, "max_episode_steps": 0}, "max_episode_steps of 1 or more, or -1"),
         ({"num_envs": 2, "levle": 3}, "levle"),
+        ({"num_envs": 2, "autoreset_mode": "SameStp"}, "SameStep"),
+        ({"num_envs": 2, "infos": "lists"}, "list"),
     ],
 )
 def test_arguments__that_are_wrong_raise(arguments, said):
@@ -110,6 +200,17 @@ def test_calls__that_are_wrong_raise():
         native.step([NONSENSE] * 2)
     with pytest.raises(ValueError, match="expected 2 seeds, got 3"):
         native.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match="expected 2 tasks, got 1"):
+        native.reset(tasks=["minecraft:ladder"])
+    with pytest.raises(ValueError, match="seed or seeds"):
+        native.reset(seed=1, seeds=[1, 2])
+    with pytest.raises(ResetNeeded, match="reset all"):
+        native.reset(options={"reset_mask": np.array([True, False])})
+    for mask in (np.array([True]), np.array([False, False])):
+        with pytest.raises(ValueError, match="reset_mask of 2 flags"):
+            native.reset(options={"reset_mask": mask})
+    with pytest.raises(TypeError, match="array of booleans"):
+        native.reset(options={"reset_mask": [True, True]})
     native.reset(seed=0)
     with pytest.raises(ValueError, match="expected 2 actions, got 1"):
         native.step([NONSENSE])

@@ -150,7 +150,7 @@ def game_profile(env_id: str) -> str:
     Raises:
         UnknownName: For an id that is not registered.
     """
-    name: str = getattr(_creator(find_spec(env_id)), "game_profile", "default")
+    name: str = getattr(creator(find_spec(env_id)), "game_profile", "default")
     return name
 
 
@@ -160,7 +160,7 @@ def summary(env_id: str) -> str:
     Raises:
         UnknownName: For an id that is not registered.
     """
-    return (inspect.getdoc(_creator(find_spec(env_id))) or "").partition("\n")[0]
+    return (inspect.getdoc(creator(find_spec(env_id))) or "").partition("\n")[0]
 
 
 def _takes(spec: EnvSpec, argument: str) -> bool:
@@ -168,7 +168,12 @@ def _takes(spec: EnvSpec, argument: str) -> bool:
     return argument in known or any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
 
 
-def _creator(spec: EnvSpec) -> Callable[..., Any]:
+def creator(spec: EnvSpec) -> Callable[..., Any]:
+    """Return what makes an environment, from the arguments of ``gym.make``.
+
+    Raises:
+        ValueError: For an id that has a vector only.
+    """
     if spec.entry_point is None:
         raise ValueError(f"{spec.id} is registered without an entry point of single environments")
     return load_env_creator(spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
@@ -176,4 +181,4 @@ def _creator(spec: EnvSpec) -> Callable[..., Any]:
 
 def parameters(spec: EnvSpec) -> Mapping[str, inspect.Parameter]:
     """Return the arguments of ``gym.make`` that an environment takes, by name."""
-    return inspect.signature(_creator(spec)).parameters
+    return inspect.signature(creator(spec)).parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,12 @@ class AnyText(Text):
             return super().sample(mask=(length, None))
         # Gymnasium has probabilities since 1.1; an older version raises by itself.
         return super().sample(mask) if probability is None else super().sample(mask, probability)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AnyText:
+        """Copy the random state; the rest never changes. A vector of Gymnasium's copies its spaces for each game."""
+        twin = copy(self)
+        twin._np_random = deepcopy(self._np_random, memo)
+        return twin
 
     def __repr__(self) -> str:
         return f"AnyText({self.max_length})"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
+from operator import itemgetter
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -13,108 +15,181 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from textcraft_gym.errors import at_least
-from textcraft_gym.registration import find_spec, make
+from textcraft_gym.errors import UnknownName, at_least
+from textcraft_gym.registration import creator, find_spec, make
 
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
-Step = tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, dict[str, Any]]
+T = TypeVar("T")
+
+Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
+Infos: TypeAlias = "dict[str, Any] | list[dict[str, Any]]"
+Step: TypeAlias = "tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, Infos]"
+INFOS = ("dict", "list")
 _NUMERIC = (bool, int, float)
 
 
 class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, Any]]):
     """Environments of one id, stepped together: ``gym.make_vec(id, n)``, faster than Gymnasium's ``sync`` vector.
 
-    Observations, rewards, ends and infos equal those of ``gym.make_vec(id, n, vectorization_mode="sync")``, and so
-    does the autoreset: the step after an end resets that environment and ignores its action. The gain is Gymnasium's
-    overhead around each single step, which is larger than a step of TextCraft or ALFWorld: these are about twice as
-    fast with plain infos. WebShop and the tech tree gain little. It takes no wrappers, since these wrap single
-    environments; the ``sync`` vector does.
+    Observations, rewards, ends and infos equal those of ``gym.make_vec(id, n, vectorization_mode="sync")``, and so do
+    the ways to go on after an end. The gain is Gymnasium's overhead around each single step, which is larger than a
+    step of TextCraft or ALFWorld: these are about twice as fast with plain infos. WebShop and the tech tree gain
+    little. It takes no wrappers, since these wrap single environments; the ``sync`` vector does.
 
     Args:
         id: Any id of an environment of text, ``My-v0`` or ``my_module:My-v0``.
         num_envs: Number of environments, 1 or more.
         max_episode_steps: Steps after which an episode is truncated; by default the limit of the id, and -1 for none.
+        autoreset_mode: What follows the end of an episode, one of Gymnasium's ``AutoresetMode``: ``NextStep`` (the next
+            step resets that environment and ignores its action), ``SameStep`` (the same step does, and its info has
+            ``final_obs`` and ``final_info``), or ``Disabled`` (nothing, until ``reset`` with a ``reset_mask``).
+        infos: ``dict`` for Gymnasium's form, an array and a mask of each key, or ``list`` for the infos of the single
+            environments, which costs no time; empty ones for those that a ``reset_mask`` leaves out.
         **arguments: Those of ``gym.make``.
 
     Raises:
-        UnknownName: For an id or an argument that does not exist.
+        UnknownName: For an id, an argument, a mode or a form of infos that does not exist.
         ValueError: For a number below 1.
     """
 
-    def __init__(self, id: str, num_envs: int, *, max_episode_steps: int | None = None, **arguments: Any) -> None:
+    def __init__(
+        self,
+        id: str,
+        num_envs: int,
+        *,
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        infos: Literal["dict", "list"] = "dict",
+        **arguments: Any,
+    ) -> None:
         at_least("num_envs", num_envs, 1)
-        self.envs = [make(id, **arguments).unwrapped for _ in range(num_envs)]
         limit = find_spec(id).max_episode_steps if max_episode_steps is None else max_episode_steps
         if limit is not None and (type(limit) is not int or (limit < 1 and limit != -1)):
             raise ValueError(f"expected max_episode_steps of 1 or more, or -1 for none, got {max_episode_steps!r}")
+        if infos not in INFOS:
+            raise UnknownName("form of infos", infos, INFOS)
         self.max_episode_steps = -1 if limit is None else limit
+        self.autoreset_mode = _mode(autoreset_mode)
+        self.infos = infos
+        self.envs = _make_alike(id, num_envs, arguments)
         self.num_envs = num_envs
         first = self.envs[0]
         self.spec = first.spec
         self.render_mode = first.render_mode
-        self.metadata = {**first.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
+        self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space, self.single_action_space = first.observation_space, first.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        # Before the first reset no episode is running.
-        self._over = [True] * num_envs
-        self._counts: list[int] | None = None
+        # None before the first reset.
+        self._observations: tuple[str, ...] | None = None
+        self._over = np.ones(num_envs, np.bool_)
+        self._counts = np.zeros(num_envs, np.int64)
 
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Start an episode in each environment.
+    def reset(  # type: ignore[override]  # infos may be a list
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
+        tasks: Sequence[str | None] | None = None,
+        seeds: Sequence[int | None] | None = None,
+    ) -> tuple[tuple[str, ...], Infos]:
+        """Start an episode in each environment, or in some.
 
         Args:
             seed: A seed for each environment, or the first of consecutive ones.
-            options: Those of every environment's ``reset``.
+            options: Those of every environment's ``reset``. As in Gymnasium's vectors, ``reset_mask``, an array of
+                booleans, says which environments to reset: the others go on, and keep their observation.
+            tasks: The id of a task for each environment; None for one that the seed draws.
+            seeds: ``seed``, under the name that goes with ``tasks``.
 
         Raises:
-            ValueError: If there are more or fewer seeds than environments.
+            ResetNeeded: If the first reset leaves environments out.
+            TypeError: If the ``reset_mask`` is no array of booleans.
+            UnknownName: For a task or an option that does not exist.
+            ValueError: If there are more or fewer seeds, tasks or flags than environments, or no flag is set.
         """
-        seeds = [seed + index for index in range(self.num_envs)] if isinstance(seed, int) else seed
-        seeds = [None] * self.num_envs if seeds is None else list(seeds)
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"expected {self.num_envs} seeds, got {len(seeds)}")
-        started = [env.reset(seed=own, options=options) for env, own in zip(self.envs, seeds, strict=True)]
-        self._over = [False] * self.num_envs
-        self._counts = [0] * self.num_envs
-        return tuple([observation for observation, _ in started]), _gathered([info for _, info in started])
+        if seed is not None and seeds is not None:
+            raise ValueError("expected seed or seeds, got both")
+        first = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
+        own_seeds = self._for_each("seeds", seeds if first is None else first)
+        own_tasks = self._for_each("tasks", tasks)
+        shared = dict(options or {})
+        chosen = self._chosen(shared.pop("reset_mask", None))
+        observations = list(self._observations or [""] * self.num_envs)
+        infos: list[dict[str, Any]] = [{} for _ in self.envs]
+        for index in np.flatnonzero(chosen).tolist():
+            task = own_tasks[index]
+            own_options = shared if task is None else {**shared, "task": task}
+            observations[index], infos[index] = self.envs[index].reset(
+                seed=own_seeds[index], options=own_options or None
+            )
+        self._observations = tuple(observations)
+        self._over[chosen] = False
+        self._counts[chosen] = 0
+        return self._observations, self._told(infos)
 
-    def step(self, actions: Sequence[str]) -> Step:
+    def step(self, actions: Sequence[str]) -> Step:  # type: ignore[override]  # infos may be a list
         """Play an action in each environment, or start the next episode where the last one is over.
 
         Raises:
-            ResetNeeded: Before the first ``reset``.
+            ResetNeeded: Before the first ``reset``, and after an end if ``autoreset_mode`` is ``Disabled``.
             ValueError: If there are more or fewer actions than environments.
         """
-        if self._counts is None:
+        if self._observations is None:
             raise ResetNeeded("no episode has started: call reset() before step()")
-        if len(actions) != self.num_envs:
-            raise ValueError(f"expected {self.num_envs} actions, got {len(actions)}")
-        observations: list[str] = []
-        rewards = np.zeros(self.num_envs)
-        terminations: list[bool] = []
-        truncations: list[bool] = []
-        infos: list[dict[str, Any]] = []
-        counts, limit = self._counts, self.max_episode_steps
-        for index, (env, action, over) in enumerate(zip(self.envs, actions, self._over, strict=True)):
-            if over:  # Gymnasium's next-step autoreset
-                observation, info = env.reset()
-                terminated = truncated = False
-                counts[index] = 0
-            else:
-                observation, reward, terminated, truncated, info = env.step(action)
-                counts[index] += 1
-                truncated = truncated or counts[index] == limit
-                if reward:
-                    rewards[index] = reward
-            observations.append(observation)
-            terminations.append(terminated)
-            truncations.append(truncated)
-            infos.append(info)
-        self._over = [a or b for a, b in zip(terminations, truncations, strict=True)]
-        return tuple(observations), rewards, np.array(terminations), np.array(truncations), _gathered(infos)
+        self._for_each("actions", actions)
+        over = self._over
+        if self.autoreset_mode is AutoresetMode.DISABLED and over.any():
+            raise ResetNeeded(f"the episodes of environments {np.flatnonzero(over).tolist()} are over: reset them")
+        turns = [
+            _begun(env) if ended else env.step(action)
+            for env, action, ended in zip(self.envs, actions, over.tolist(), strict=True)
+        ]
+        # One column for each part of a step, so that NumPy does the bookkeeping of all environments at once.
+        observations, rewards, terminated, truncated, infos = zip(*turns, strict=True)
+        terminations, truncations = np.array(terminated, np.bool_), np.array(truncated, np.bool_)
+        self._counts += 1
+        self._counts[over] = 0
+        truncations |= self._counts == self.max_episode_steps
+        self._over = terminations | truncations
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._over.any():
+            observations, infos = self._next_episodes(observations, infos)
+        self._observations = observations
+        return observations, np.array(rewards, np.float64), terminations, truncations, self._told(infos)
+
+    def _next_episodes(
+        self, observations: Sequence[str], infos: Sequence[dict[str, Any]]
+    ) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:
+        """Reset the environments whose episode is over, and keep the end of it in info."""
+        shown, told = list(observations), list(infos)
+        for index in np.flatnonzero(self._over).tolist():
+            shown[index], info = self.envs[index].reset()
+            told[index] = {"final_obs": observations[index], "final_info": infos[index], **info}
+        self._counts[self._over] = 0
+        self._over = np.zeros_like(self._over)
+        return tuple(shown), tuple(told)
+
+    def _for_each(self, what: str, values: Sequence[T] | None) -> Sequence[T | None]:
+        """Return a value for each environment, None where none are given."""
+        if values is None:
+            return [None] * self.num_envs
+        if len(values) != self.num_envs:
+            raise ValueError(f"expected {self.num_envs} {what}, got {len(values)}")
+        return values
+
+    def _chosen(self, mask: Any) -> Flags:
+        """Return which environments a ``reset_mask`` chooses; all without one."""
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"expected a reset_mask that is an array of booleans, got {mask!r}")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(f"expected a reset_mask of {self.num_envs} flags, one of them set, got {mask}")
+        if self._observations is None and not mask.all():
+            raise ResetNeeded("no episode has started: reset all environments first")
+        return mask
+
+    def _told(self, infos: Sequence[dict[str, Any]]) -> Infos:
+        return list(infos) if self.infos == "list" else _gathered(infos)
 
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
         """Return for each environment the result of its method of this name, or its attribute."""
@@ -134,15 +209,58 @@ def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _gathered(infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the infos in the form of Gymnasium's vectors: for each key an array, and a mask of those that have it."""
+def _make_alike(id: str, count: int, arguments: Mapping[str, Any]) -> list[Any]:
+    """Return bare environments of an id, of which the first is made by ``gym.make``.
+
+    The others get its spec: to copy and check that again takes longer than to make a game.
+    """
+    first: Any = make(id, **arguments).unwrapped
+    named = dict(first.spec.kwargs)
+    if "render_mode" in named:
+        named["render_mode"] = first.render_mode
+    others = [creator(first.spec)(**named) for _ in range(count - 1)]
+    for env in others:
+        env.unwrapped.spec = first.spec
+    return [first, *(env.unwrapped for env in others)]
+
+
+def _mode(name: str | AutoresetMode) -> AutoresetMode:
+    for mode in AutoresetMode:
+        if name in (mode, mode.value):
+            return mode
+    raise UnknownName("autoreset_mode", name, [mode.value for mode in AutoresetMode])
+
+
+def _begun(env: gym.Env[str, str]) -> tuple[str, float, bool, bool, dict[str, Any]]:
+    """Begin the next episode, in the form of a step."""
+    observation, info = env.reset()
+    return observation, 0.0, False, False, info
+
+
+def _gathered(infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the infos in the form of Gymnasium's vectors: for each key an array, and a mask of those that have it.
+
+    Where the values are dictionaries, they are gathered in the same way.
+    """
     gathered: dict[str, Any] = {}
-    for key in dict.fromkeys(chain.from_iterable(infos)):
-        present = np.array([key in info for info in infos])
-        sample = infos[int(present.argmax())][key]  # the first that has the key decides the array's type
-        if type(sample) in _NUMERIC:
-            gathered[key] = np.array([info.get(key, 0) for info in infos], dtype=type(sample))
+    count = len(infos)
+    for key, having in Counter(chain.from_iterable(infos)).items():
+        everywhere = having == count
+        present = np.ones(count, np.bool_) if everywhere else np.array([key in info for info in infos])
+        values = list(map(itemgetter(key), infos if everywhere else [info for info in infos if key in info]))
+        kind = type(values[0])  # the first that has the key decides the array's type
+        if issubclass(kind, dict):
+            own = iter(values)
+            gathered[key] = _gathered([next(own) if has else {} for has in present])
         else:
-            gathered[key] = np.fromiter((info.get(key) for info in infos), dtype=object, count=len(infos))
+            array = np.fromiter(values, kind if kind in _NUMERIC else object, having)
+            gathered[key] = array if everywhere else _spread(array, present)
         gathered[f"_{key}"] = present
     return gathered
+
+
+def _spread(values: np.ndarray[Any, Any], present: Flags) -> np.ndarray[Any, Any]:
+    """Return values at the places that have one, and 0 or None at the others."""
+    spread = np.full(len(present), None if values.dtype == object else 0, values.dtype)
+    spread[present] = values
+    return spread

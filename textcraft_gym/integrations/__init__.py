@@ -1,0 +1,1 @@
+"""Doors to other frameworks: one module each, imported by those who have the framework installed."""

@@ -1,0 +1,125 @@
+"""Stable-Baselines3's form of a vector of games (extra ``[rl]``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from stable_baselines3.common.vec_env import VecEnv
+
+from textcraft_gym.vector import TextVectorEnv
+
+
+class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
+    """A vector of Gymnasium's as a ``VecEnv``, for the algorithms of Stable-Baselines3 and sb3-contrib.
+
+    The algorithms need observations and actions that are no text: give it a ``sync`` vector with ``TokenIds`` and
+    ``ActionMasking`` as ``wrappers``. A ``TextVectorEnv`` plays faster, and suits a ``VecEnvWrapper`` that reads text:
+    its observations are a tuple of strings, and ``set_options([{"task": id}, ...])`` gives each environment a task of
+    its own in the next reset.
+
+    Args:
+        vector: A ``TextVectorEnv`` or ``SyncVectorEnv`` with ``autoreset_mode="SameStep"``, as algorithms of
+            Stable-Baselines3 expect the first observation of the next episode with the end of the last.
+
+    Raises:
+        ValueError: For a vector with another autoreset.
+    """
+
+    def __init__(self, vector: TextVectorEnv | SyncVectorEnv[Any, Any]) -> None:
+        mode = vector.metadata["autoreset_mode"]
+        if mode is not AutoresetMode.SAME_STEP:
+            raise ValueError(f"expected a vector with autoreset_mode='SameStep', got {mode.value!r}")
+        self.vector: Any = vector
+        super().__init__(vector.num_envs, vector.single_observation_space, vector.single_action_space)
+
+    def reset(self) -> Any:
+        """Start an episode in each environment, with the seeds and options that were set for it."""
+        options = self._options
+        if isinstance(self.vector, TextVectorEnv):
+            tasks = [own.get("task") for own in options]
+            shared = [{key: value for key, value in own.items() if key != "task"} for own in options]
+            observations, infos = self.vector.reset(seed=self._seeds, options=_only(shared), tasks=tasks)
+        else:
+            observations, infos = self.vector.reset(seed=self._seeds, options=_only(options))
+        self.reset_infos = self._listed(infos)
+        self._reset_seeds()
+        self._reset_options()
+        return observations
+
+    def step_async(self, actions: Any) -> None:
+        """Keep the actions of the next step."""
+        self.actions = actions
+
+    def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
+        """Play them; where an episode ends, its last observation is the ``terminal_observation`` of its info."""
+        observations, rewards, terminations, truncations, infos = self.vector.step(self.actions)
+        listed = self._listed(infos)
+        over = terminations | truncations
+        for index in np.flatnonzero(over).tolist():
+            first = listed[index]
+            last, final = first.pop("final_info"), first.pop("final_obs")
+            self.reset_infos[index], listed[index] = first, {**last, "terminal_observation": final}
+        for info, terminated, truncated in zip(listed, terminations.tolist(), truncations.tolist(), strict=True):
+            info["TimeLimit.truncated"] = truncated and not terminated
+        return observations, rewards.astype(np.float32), over, listed
+
+    def close(self) -> None:
+        """Close the vector."""
+        self.vector.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of each environment."""
+        return [env.get_wrapper_attr(attr_name) for env in self._some(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of each environment."""
+        for env in self._some(indices):
+            env.set_wrapper_attr(attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Return the results of a method of each environment, such as ``action_masks``."""
+        return [env.get_wrapper_attr(method_name)(*method_args, **method_kwargs) for env in self._some(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
+        """Return whether each environment has a wrapper of this class around it."""
+        return [_has(env, wrapper_class) for env in self._some(indices)]
+
+    def get_images(self) -> Sequence[None]:
+        """Return nothing: these games have no pictures."""
+        return [None] * self.num_envs
+
+    def _some(self, indices: Any) -> list[Any]:
+        return [self.vector.envs[index] for index in self._get_indices(indices)]
+
+    def _listed(self, infos: Any) -> list[dict[str, Any]]:
+        """Return the infos of the single environments."""
+        return infos if isinstance(infos, list) else [_own(infos, index) for index in range(self.num_envs)]
+
+
+def _only(options: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the options of all environments, which a vector takes for all at once."""
+    if any(own != options[0] for own in options):
+        raise ValueError(f"expected the same options for each environment, got {list(options)}")
+    return dict(options[0])
+
+
+def _own(infos: dict[str, Any], index: int) -> dict[str, Any]:
+    """Return the info of one environment from the arrays and masks of all."""
+    own: dict[str, Any] = {}
+    for key, values in infos.items():
+        if f"_{key}" in infos and infos[f"_{key}"][index]:
+            value = _own(values, index) if isinstance(values, dict) else values[index]
+            own[key] = value.item() if isinstance(value, np.generic) else value
+    return own
+
+
+def _has(env: gym.Env[Any, Any], wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]]) -> bool:
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, wrapper_class):
+            return True
+        env = env.env
+    return False
