@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.baselines.explorer import ExplorerAgent
     from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
     from textcraft_gym.agents.baselines.random_agent import RandomAgent
+    from textcraft_gym.agents.baselines.repeater import RepeaterAgent
     from textcraft_gym.agents.contract.game_profile import GameProfile
     from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
     from textcraft_gym.agents.deps.deps import DEPAgent, DEPSAgent
@@ -68,6 +69,7 @@ _LAZY = {
     "RandomAgent": "baselines.random_agent",
     "ReActAgent": "adapt.react",
     "ReflexionAgent": "adapt.reflexion",
+    "RepeaterAgent": "baselines.repeater",
     "TreeOfThoughtsAgent": "lats.tree_of_thoughts",
     "TryAgainAgent": "adapt.try_again",
     "ZeroShotAgent": "deps.zero_shot",
@@ -115,6 +117,7 @@ __all__ = [
     "RandomAgent",
     "ReActAgent",
     "ReflexionAgent",
+    "RepeaterAgent",
     "TreeOfThoughtsAgent",
     "TryAgainAgent",
     "ZeroShotAgent",

@@ -46,6 +46,12 @@ HOUSEHOLDS = tuple(task.id for task in tasks("ALFWorld-v0", "valid_seen")[::25])
 PURCHASES = tuple(task.id for task in tasks("WebShopLite-v0", "dev")[::250])
 
 
+class TestRepeater(Named):
+    name = "repeater"
+    env_id = "Tabletop-v0"
+    tasks = ("stack-block-pyramid/0", "assembling-kits/1", "towers-of-hanoi/2")
+
+
 class TestExplorer(Named):
     name = "explorer"
     env_id = "ALFWorld-v0"

@@ -38,7 +38,7 @@ def record(task: str = "goal", **more) -> dict:
         "steps": 1,
     }
     asked = {"calls": {"executor": 1}, "tokens": {"prompt_tokens": 9}, "cost": 0.0, "trials": 1, "k_max": 1}
-    ended = {"restores": [], "stop_reason": "terminated", "error": None, "traceback": None}
+    ended = {"restores": [], "picture": "", "stop_reason": "terminated", "error": None, "traceback": None}
     played = {"transcript": [[None, "You begin."], ["go", "Done."]], "trace": node(task, 0, 1)}
     return {"task": task, **plain, **asked, **ended, **played, **more}
 
@@ -133,7 +133,7 @@ def test_html_page__lets_only_its_own_script_run(simulated_page: str):
 
 def test_html_page__holds_what_every_episode_came_to(simulated: dict[str, list[dict]], simulated_page: str):
     held = [json.loads(script) for script in Outline(simulated_page).scripts[:-1]]
-    keys = ("transcript", "restores", "trace", "traceback")
+    keys = ("transcript", "restores", "trace", "traceback", "picture")
     expected = [{key: record[key] for key in keys} for records in simulated.values() for record in records]
     assert held == json.loads(json.dumps(expected))
 
@@ -142,7 +142,7 @@ def test_html_page__holds_the_picture_of_an_episode_as_text():
     drawn = record("drawn", picture='<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
     outline = Outline(html_page({"run": [drawn, record("plain")]}, {"run": config()}))
     held = [json.loads(script) for script in outline.scripts[:-1]]
-    assert [one.get("picture") for one in held] == [drawn["picture"], None]
+    assert [one["picture"] for one in held] == [drawn["picture"], ""]
 
 
 def test_html_page__shows_what_runs_share_once_and_by_run_what_differs():

@@ -155,9 +155,7 @@ def _line(run: str, index: int, record: Record) -> Line:
         "k_max": str(record["k_max"]),
         "stop_reason": record["stop_reason"],
     }
-    inside = {key: record[key] for key in ("transcript", "restores", "trace", "traceback")}
-    if record.get("picture"):
-        inside["picture"] = record["picture"]
+    inside = {key: record[key] for key in ("transcript", "restores", "trace", "traceback", "picture")}
     return Line(run, index, record, outcome, cells, mistaken, _numbers(record), inside)
 
 

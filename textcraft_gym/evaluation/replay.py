@@ -16,7 +16,7 @@ from textcraft_gym.evaluation.runner import Planned, is_won
 STOPPED_BY_AGENT = ("agent", "max_calls", "error")
 """Ends that are not the environment's: a replay cannot tell them apart."""
 
-REPLAYED = ("seed", "reward", "won", "steps", "trials", "restores", "stop_reason")
+REPLAYED = ("seed", "reward", "won", "steps", "trials", "restores", "picture", "stop_reason")
 """Fields of a record that a replay determines, beside the transcript and those that describe the task."""
 
 SUMMED = ("calls", "tokens", "k_max", "trace", "error", "traceback", "claimed_success")

@@ -197,6 +197,7 @@ def _in_current_schema(record: Record) -> Record:
     record = {_OLD_KEYS.get(key, key): value for key, value in dict(record).items()}
     record.setdefault("group", f"depth {record['depth']}")
     record.setdefault("restores", [])  # in older records agents went back by resets only
+    record.setdefault("picture", "")  # and no environment drew one
     return record
 
 

@@ -112,14 +112,6 @@ def test_repeater__goes_on_with_a_goal_until_the_goals_are_spent():
     assert (episode.won, episode.steps) == (True, 6)
 
 
-class TestRepeaterContract(AgentContract):
-    env_id = "Tabletop-v0"
-    tasks = ("stack-block-pyramid/0", "assembling-kits/1", "towers-of-hanoi/2")
-
-    def make_agent(self):
-        return RepeaterAgent()
-
-
 class TestDEPContract(AgentContract):
     env_id = "Tabletop-v0"
     tasks = ("stack-block-pyramid/0", "packing-shapes/1", "put-block-in-bowl/2")
