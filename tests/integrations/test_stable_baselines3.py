@@ -24,7 +24,7 @@ TASKS = ["minecraft:ladder", "minecraft:beehive", "minecraft:acacia_boat"]
 
 
 def encoded(env: gym.Env[str, str]) -> gym.Env[Any, Any]:
-    return ActionMasking(TokenIds(env, length=64), n=32)
+    return ActionMasking(TokenIds(env, length=64), n=96)
 
 
 def single(env_id: str) -> gym.Env[Any, Any]:
