@@ -1,7 +1,7 @@
 """The experiment of docs/language_model.md: how deep agents come with a language model whose training data is known.
 
     make train-lm LM_SEED=0                  # runs/lm-seed0, and likewise 1 and 2
-    make train-lm LM_SEED=0 TOKENS=240000    # runs/lm-240000-seed0: the planner that was trained for a tenth
+    make train-lm LM_SEED=0 TOKENS=320000    # runs/lm-320000-seed0: the planner that was trained for a tenth
     python benchmarks/language_model.py --seeds 0 --tables depth
 
 A run is greedy, so that the seeds of an experiment are those of the training, and not of the play.
@@ -27,7 +27,9 @@ PAGE, PLAYED = "language_model.md", "language_model.csv"
 SEEDS = (0, 1, 2)
 """The seeds of the training."""
 FULL, TENTH, UNTRAINED = "trained", "trained for a tenth", "untrained"
-SHORT_TOKENS = 240_000
+SHORT_TOKENS = 320_000
+SLOTS = 8
+"""Episodes that the model answers at once; another number may change its arithmetic in the last digits."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Learnt(Experiment):
     """Runs that differ only in the seed that their model was trained with."""
 
     model: str = FULL
-    workers: int = 4
+    max_calls: int = 150
+    workers: int = SLOTS
 
     def spec(self, seed: int) -> RunSpec:
         """Return the run with the model of a training seed; what one run asked, the others of the seed read again."""
@@ -51,9 +54,9 @@ class Learnt(Experiment):
 def model(name: str, seed: int) -> str:
     """Return the description of a model of the experiment."""
     if name == UNTRAINED:
-        return "local:adapter=none"
+        return f"local:adapter=none,slots={SLOTS}"
     tokens = f"-{SHORT_TOKENS}" if name == TENTH else ""
-    return f"local:adapter={RUNS / f'lm{tokens}-seed{seed}' / 'adapter.gguf'}"
+    return f"local:adapter={RUNS / f'lm{tokens}-seed{seed}' / 'adapter.gguf'},slots={SLOTS}"
 
 
 TEXTCRAFT = Learnt("TextCraft-v0", "test", "react")
@@ -157,8 +160,9 @@ TABLES: Mapping[str, Table] = {
 HEAD = """# A trained language model
 
 The experiment of [docs/language_model.md](../../docs/language_model.md), which was stated there before it was run. The
-model is SmolLM2-135M-Instruct with an adapter that learned for 2.4 million tokens from the experts of these worlds. The
+model is SmolLM2-135M-Instruct with an adapter that learned for 3.2 million tokens from the experts of these worlds. The
 executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in either.
+An episode has at most {calls} completions, whichever the agent.
 
 Each number is the mean of {runs} ± their standard deviation; in brackets stands the 95% Wilson interval over the
 goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared with ours by size, but the
@@ -173,7 +177,7 @@ def pages(numbers: str) -> dict[str, str]:
     runs = {len(of_all["all"].rates) for of_all in found.values()}
     training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
     tables = [table for table in (_played(table, found) for table in TABLES.values()) if table.rows]
-    head = HEAD.format(runs=training, played=PLAYED)
+    head = HEAD.format(runs=training, played=PLAYED, calls=TEXTCRAFT.max_calls)
     return {PAGE: "\n".join([head, *(table.markdown(found) for table in tables)])}
 
 

@@ -52,7 +52,7 @@ class Plan:
 
     worlds: str = "textcraft=0.65,alfworld=0.22,minetechtree=0.08,webshop=0.05"
     seed: int = 0
-    tokens: int = 2_400_000
+    tokens: int = 3_200_000
     examples: int = 2
     longest: int = 720
     rate: float = 1e-3
