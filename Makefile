@@ -9,8 +9,8 @@ RL := $(CURDIR)/$(VENV)-rl
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local bench bench-engine
-.PHONY: bench-ray bench-local bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
+.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local test-doors bench
+.PHONY: bench-engine bench-ray bench-local bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -91,6 +91,10 @@ bench-ray: .venv-ray/.ray
 # The training examples, for seconds each, in a virtual environment of their own with PyTorch.
 test-rl: $(RL)/.rl
 	$(RL)/bin/python -m pytest tests/examples tests/integrations
+
+# The servers and the doors to other frameworks, against the real packages.
+test-doors: .venv-doors/.doors
+	.venv-doors/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
@@ -197,6 +201,12 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 .venv-ray/.ray: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[tune]; python_version < "3.15"'
+	touch $@
+
+# verifiers is not here: it and OpenEnv need different versions of mcp.
+.venv-doors/.doors: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv-doors
+	.venv-doors/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,test]'
 	touch $@
 
 # PyTorch first, so that the extra does not install another build of it.

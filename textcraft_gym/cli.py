@@ -43,6 +43,7 @@ from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.recipes.splits import leakage, paper_splits
 from textcraft_gym.registration import SUITE
 from textcraft_gym.run_options import takes_run_spec
+from textcraft_gym.serve_commands import serve_app
 from textcraft_gym.shop import serve
 from textcraft_gym.task import describe_task
 from textcraft_gym.watch import watch as watch_episode
@@ -56,6 +57,7 @@ recipes_app = typer.Typer(no_args_is_help=True, help="Minecraft's recipes: impor
 splits_app = typer.Typer(no_args_is_help=True, help="Divide tasks into train, dev and test.")
 app.add_typer(recipes_app, name="recipes")
 app.add_typer(splits_app, name="splits")
+app.add_typer(serve_app, name="serve")
 
 EnvId = Annotated[
     str, typer.Argument(help=f"{', '.join(SUITE)}, or any other id of an environment of text: my_module:My-v0.")

@@ -1,0 +1,125 @@
+"""The server over real sockets: what clients do to it, and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("uvicorn")
+
+APP = """
+import asyncio, sys
+from textcraft_gym.serving.server import run_server
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            message = await receive()
+            await send({"type": message["type"] + ".complete"})
+            if message["type"] == "lifespan.shutdown":
+                print("closed", flush=True)
+                return
+    message = await receive()
+    if scope["path"] == "/slow":
+        print("asked", flush=True)
+        await asyncio.sleep(0.3)
+    body = b"%d" % len(message["body"])
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+run_server(app, port=int(sys.argv[1]), max_body=1000, on_start=lambda address: print(address, flush=True))
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", APP, "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def port_of(server: subprocess.Popen[str]) -> int:
+    assert server.stdout
+    address = server.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:")
+    return int(address.rpartition(":")[2])
+
+
+def talk(port: int, *pieces: bytes) -> bytes:
+    """Return all that the server sends until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        for piece in pieces:
+            client.sendall(piece)
+        received = b""
+        while piece := client.recv(65536):
+            received += piece
+    return received
+
+
+def request(body: bytes, path: str = "/", length: int | None = None, **headers: str) -> bytes:
+    given = {"Host": "localhost", "Connection": "close", "Content-Length": str(length or len(body)), **headers}
+    lines = [f"POST {path} HTTP/1.1", *(f"{key}: {value}" for key, value in given.items()), "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def status(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def test_server__survives_what_clients_do(server: subprocess.Popen[str]):
+    port = port_of(server)
+    assert talk(port, request(b"x" * 1000)).endswith(b"\r\n\r\n1000")
+    assert status(talk(port, request(b"x" * 1001))) == 413
+    assert status(talk(port, request(b"", length=10_000_000))) == 413
+    chunked = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"3e8\r\n" + b"x" * 1000
+    assert status(talk(port, chunked + b"\r\n3e8\r\n" + b"x" * 1000 + b"\r\n")) == 413
+    assert status(talk(port, request(b"", Host="evil.test"))) == 403
+    assert status(talk(port, request(b"", Origin="http://evil.test"))) == 403
+    assert status(talk(port, b"\x00\xff nonsense\r\n\r\n")) == 400
+    for half in (b"POST / HT", request(b"12", length=10), request(b"", "/slow")):
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", port)) as vanishing:
+                vanishing.sendall(half)
+    assert talk(port, request(b"still there")).endswith(b"\r\n\r\n11")
+    server.send_signal(signal.SIGINT)
+    output, errors = server.communicate(timeout=30)
+    assert server.returncode == 0
+    assert set(errors.splitlines()) <= {"WARNING:  Invalid HTTP request received."}
+    assert output.splitlines()[-1] == "closed"
+
+
+def test_server__ends_requests_under_way_at_ctrl_c(server: subprocess.Popen[str]):
+    port = port_of(server)
+    answers: list[bytes] = []
+    client = threading.Thread(target=lambda: answers.append(talk(port, request(b"late", "/slow"))))
+    client.start()
+    assert server.stdout
+    assert server.stdout.readline() == "asked\n"
+    server.send_signal(signal.SIGINT)
+    client.join(30)
+    assert answers[0].endswith(b"\r\n\r\n4")
+    output, errors = server.communicate(timeout=30)
+    assert (server.returncode, output, errors) == (0, "closed\n", "")
+
+
+def test_server__says_that_a_port_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = [sys.executable, "-c", APP, str(taken.getsockname()[1])]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert "Address already in use" in result.stderr
+    assert result.stdout == ""
+
+
+def test_server__refusals_are_json(server: subprocess.Popen[str]):
+    answer = talk(port_of(server), request(b"", Host="evil.test"))
+    assert json.loads(answer.partition(b"\r\n\r\n")[2]) == {
+        "error": "the Host of this request is not one of this server's"
+    }

@@ -1,0 +1,170 @@
+"""Refuses what no honest client sends, before an application sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from ipaddress import ip_address
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Application: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+"""An application of the ASGI interface, such as one of FastAPI or Starlette."""
+
+MAX_BODY = 256 * 1024
+BODY_SECONDS = 20.0
+ANSWER_SECONDS = 600.0
+
+_POLICY_VIOLATION = 1008
+"""The code with which a WebSocket is closed that the server does not want."""
+
+
+class _Refusal(NamedTuple):
+    status: int
+    reason: str
+
+
+class Guard:
+    """An ASGI application around another one, which checks each request first.
+
+    - ``Host`` is ``localhost``, a loopback address or one of ``hosts``: a web page whose name was made to lead to this
+      machine (DNS rebinding) cannot reach the application.
+    - ``Origin``, if there is one, is the server itself: pages of other sites can neither post nor open a WebSocket.
+    - The body is at most ``max_body`` bytes and has come within ``body_seconds``. Only then the application is called,
+      so that a client that stops in the middle, or vanishes, costs no more than its connection.
+    - The answer is finished within ``answer_seconds``. WebSockets may stay open.
+
+    A refusal is an answer of status 400, 403, 408, 413 or 504 with ``{"error": reason}``; a WebSocket is not accepted.
+
+    Args:
+        app: The application.
+        hosts: Further names and addresses under which clients may address the server.
+        any_address: Accept every IP address as ``Host``, for a server that listens on more than loopback. An address
+            cannot be rebound, so that only names need to be listed.
+        max_body: Maximum bytes of a request's body.
+        body_seconds: Maximum seconds until the body has come.
+        answer_seconds: Maximum seconds from then to the end of the answer.
+    """
+
+    def __init__(
+        self,
+        app: Application,
+        *,
+        hosts: Collection[str] = (),
+        any_address: bool = False,
+        max_body: int = MAX_BODY,
+        body_seconds: float = BODY_SECONDS,
+        answer_seconds: float = ANSWER_SECONDS,
+    ) -> None:
+        self.app = app
+        self.hosts = {"localhost", *(host.lower() for host in hosts)}
+        self.any_address = any_address
+        self.max_body = max_body
+        self.body_seconds = body_seconds
+        self.answer_seconds = answer_seconds
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        kind = scope["type"]
+        if kind not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if kind == "websocket":
+            if refusal:
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": refusal.reason})
+            else:
+                await self.app(scope, receive, send)
+        elif refusal:
+            await _refuse(send, refusal)
+        else:
+            await self._serve(scope, receive, send)
+
+    def _refusal(self, scope: MutableMapping[str, Any]) -> _Refusal | None:
+        hosts, origins, lengths = (_values(scope, name) for name in (b"host", b"origin", b"content-length"))
+        if len(hosts) != 1 or not self._is_known(hosts[0]):
+            return _Refusal(403, "the Host of this request is not one of this server's")
+        # Only browsers send an Origin. Behind a proxy the scheme may differ, the host does not.
+        if any(urlsplit(origin).netloc.lower() != hosts[0].lower() for origin in origins):
+            return _Refusal(403, "this request was made by the page of another site")
+        if any(length.isdecimal() and int(length) > self.max_body for length in lengths):
+            return self._too_large
+        return None
+
+    def _is_known(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        if name in self.hosts:
+            return True
+        try:
+            address = ip_address(name)
+        except ValueError:
+            return False
+        return self.any_address or address.is_loopback
+
+    @property
+    def _too_large(self) -> _Refusal:
+        return _Refusal(413, f"expected a body of at most {self.max_body} bytes")
+
+    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        try:
+            body = await asyncio.wait_for(self._body(receive), self.body_seconds)
+        except asyncio.TimeoutError:
+            await _refuse(send, _Refusal(408, f"the body has not come within {self.body_seconds:g} seconds"))
+            return
+        if body is None:  # the client is gone
+            return
+        if len(body) > self.max_body:
+            await _refuse(send, self._too_large)
+            return
+        request: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        begun = False
+
+        async def receive_again() -> Message:
+            return request.pop() if request else await receive()
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await asyncio.wait_for(self.app(scope, receive_again, send_and_note), self.answer_seconds)
+        except asyncio.TimeoutError:
+            if begun:  # too late for a status: raising makes the server close the connection
+                raise
+            await _refuse(send, _Refusal(504, f"there was no answer within {self.answer_seconds:g} seconds"))
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """Return the body, as soon as it is known to be too large, or None if the client is gone."""
+        body = bytearray()
+        while len(body) <= self.max_body:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        return bytes(body)
+
+
+def _values(scope: MutableMapping[str, Any], name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+
+async def _refuse(send: Send, refusal: _Refusal) -> None:
+    body = json.dumps({"error": refusal.reason}).encode()
+    # What is left of the body is not read, so that the connection cannot be used again.
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

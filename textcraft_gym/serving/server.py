@@ -1,0 +1,68 @@
+"""Serves an application over HTTP until Ctrl-C. Extra ``[serve]``."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from ipaddress import ip_address
+
+import uvicorn
+
+from textcraft_gym.serving.guard import MAX_BODY, Application, Guard
+
+LOOPBACK = "127.0.0.1"
+MAX_CONNECTIONS = 4096
+IDLE_SECONDS = 75
+"""Seconds after which a connection that is not used is closed: longer than clients keep theirs, so that none loses a
+request to it."""
+SHUTDOWN_SECONDS = 3
+"""Seconds that requests under way get at Ctrl-C."""
+
+
+def run_server(
+    app: Application,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    allowed_hosts: Collection[str] = (),
+    max_body: int = MAX_BODY,
+    on_start: Callable[[str], object],
+) -> None:
+    """Serve an application behind a ``Guard`` until Ctrl-C, which lets requests under way end.
+
+    Args:
+        app: The application.
+        host: Address to listen on; the default is reached from this machine only.
+        port: The port; 0 for a free one.
+        allowed_hosts: Names, besides localhost, by which clients may address the server.
+        max_body: Maximum bytes of a request's body, and of a message of a WebSocket.
+        on_start: Called with the server's address.
+
+    Raises:
+        OSError: If the port is taken, or the address is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The socket is opened first, so that port 0 is resolved and a taken port raises before the server starts.
+    with socket.create_server((host, port), family=family) as listener:
+        guard = Guard(app, hosts={host, *allowed_hosts}, any_address=not _is_loopback(host), max_body=max_body)
+        config = uvicorn.Config(
+            guard,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws_max_size=max_body,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=IDLE_SECONDS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+        on_start(f"http://{f'[{host}]' if family == socket.AF_INET6 else host}:{listener.getsockname()[1]}")
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has closed everything
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
