@@ -7,6 +7,7 @@ from textcraft_gym.registration import register_suite
 
 if TYPE_CHECKING:
     from textcraft_gym import agents, wrappers
+    from textcraft_gym.actions import last_command
     from textcraft_gym.agents import Agent, Completion
     from textcraft_gym.agents.models.spec import make_model
     from textcraft_gym.agents.registry import make_agent
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from textcraft_gym.evaluation.run_spec import RunSpec
     from textcraft_gym.evaluation.runner import evaluate
     from textcraft_gym.evaluation.schedule import run_episodes
+    from textcraft_gym.integrations.episode import Start, TextEpisode, starts
     from textcraft_gym.recipes.recipe import RecipeError
     from textcraft_gym.task import Task, make_splits, tasks
     from textcraft_gym.vector import TextVectorEnv
@@ -27,12 +29,15 @@ __all__ = [
     "Episode",
     "RecipeError",
     "RunSpec",
+    "Start",
     "Task",
     "TextCraftGymError",
+    "TextEpisode",
     "TextVectorEnv",
     "UnknownName",
     "agents",
     "evaluate",
+    "last_command",
     "make_agent",
     "make_model",
     "make_splits",
@@ -40,6 +45,7 @@ __all__ = [
     "rollouts",
     "run_episode",
     "run_episodes",
+    "starts",
     "tasks",
     "wrappers",
 ]
@@ -50,11 +56,14 @@ _HOMES = {
     "Episode": "evaluation.episode",
     "RecipeError": "recipes.recipe",
     "RunSpec": "evaluation.run_spec",
+    "Start": "integrations.episode",
     "Task": "task",
     "TextCraftGymError": "errors",
+    "TextEpisode": "integrations.episode",
     "TextVectorEnv": "vector",
     "UnknownName": "errors",
     "evaluate": "evaluation.runner",
+    "last_command": "actions",
     "make_agent": "agents.registry",
     "make_model": "agents.models.spec",
     "make_splits": "task",
@@ -62,6 +71,7 @@ _HOMES = {
     "rollouts": "evaluation.rollouts",
     "run_episode": "evaluation.episode",
     "run_episodes": "evaluation.schedule",
+    "starts": "integrations.episode",
     "tasks": "task",
 }
 """Modules of the public names, which are imported when a name is first used: most programs need a few of them."""

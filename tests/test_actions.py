@@ -1,0 +1,97 @@
+"""The command in a reply of a chat model."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import re
+
+import gymnasium as gym
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textcraft_gym import actions, last_command
+from textcraft_gym.registration import BUNDLED
+
+COMMANDS = ("get 1 oak log", "click[buy now]", "Search[Radio City (Indian radio station)]", "put mug 1 in/on desk 1")
+WORDS = st.text(st.characters(exclude_characters="`<>*", exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=60)
+SAID = WORDS.filter(lambda text: not re.search("action|thought", text, re.IGNORECASE))
+
+FORMS = (
+    "{}",
+    "  {}  \n\n",
+    "> {}",
+    ">{}",
+    "I should do this.\n{}",
+    "Thought:\n{said}\n\nAction:\n{}",
+    "Thought: {said}\nAction: {}",
+    "Thought: {said} Action: {}",
+    "Thought 3: {said}\nAction 3: {}",
+    "**Thought:** {said}\n**Action:** {}",
+    "**Action: {}**",
+    "### Action:\n\n> {}\n",
+    "ACTION: {}\nThis shows what is there.",
+    "Action: look\nObservation: {said}\nAction: {}",
+    "Next action: `{}`",
+    'Final action: "{}"',
+    "{said}\n```\n{}\n```",
+    "{said}\n```text\n{}\n```\n{said}",
+    "```\nlook\n```\n{said}\n```\n{}\n```\n{said}",
+    "Action:\n```\n{}\n```",
+    "{}\n```",
+    "```\n{}",
+    "`{}`",
+    "**{}**",
+    "<think>{said}\nAction: look\n</think>\n\n{}",
+    "{said}\nAction: look\n</think>\nAction: {}",
+    "<think>```\nlook\n```</think>Thought: {said}\r\nAction: {}\r\n",
+)
+
+
+def test_last_command__does_what_its_examples_say():
+    failed, tried = doctest.testmod(actions)
+    assert (failed, tried) == (0, 4)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(said=SAID, command=st.sampled_from(COMMANDS))
+def test_last_command__is_found_in_every_form_of_a_reply(form, said, command):
+    assert last_command(form.format(command, said=said)) == command
+
+
+@pytest.mark.parametrize("env_id", BUNDLED)
+def test_last_command__returns_each_command_of_the_worlds_as_it_is(env_id):
+    env = gym.make(env_id, admissible=True, expert=True)
+    for seed in range(3):
+        _, info = env.reset(seed=seed)
+        for action in itertools.islice(info["expert_plan"], 20):
+            commands = [*info["admissible_commands"], action]
+            assert [last_command(command) for command in commands] == commands
+            *_, over, cut, info = env.step(action)
+            if over or cut:
+                break
+    env.close()
+
+
+@pytest.mark.parametrize(
+    "reply", ["", " \n\t\n", "```\n```", "```", ">", "<think>Action: look", "<think>look</think>", "Action:"]
+)
+def test_last_command__is_empty_where_there_is_none(reply):
+    assert last_command(reply) == ""
+
+
+@given(st.lists(st.sampled_from([*'`>*\n "a', "Action:", "Thought", "<think>", "</think>", "look"])).map("".join))
+def test_last_command__is_a_line_of_the_reply_without_blanks_around_it(reply):
+    command = last_command(reply)
+    assert command == command.strip()
+    assert command in reply
+    assert len(command.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    "part", ["`", "```", "```\n", "*", '"', "> ", "\n", "Action:", "thought action ", "<think>", "a\n", "action 1"]
+)
+def test_last_command__reads_a_long_reply_in_linear_time(part):
+    # No clock: a quadratic reading of two million characters would take hours.
+    last_command(part * (2_000_000 // len(part)))
