@@ -3,12 +3,14 @@
 It plays by the rules of the environment itself, so that every answer in its dialogues is the game's. For each item to
 craft it writes one thought, in a form that a small model can copy from the list of commands:
 
-    think: 6 planks: oak planks using 1 oak logs (get) makes 4. 2 times: 2 x 1 = 2 oak logs.
+    think: 6 planks: oak planks using 1 oak logs (get) makes 4. 1: 4, 2: 8. 2 times: 2 x 1 = 2 oak logs.
 
 the amount needed; the command, from its item on, since a small model finds what follows a name more easily than what
-stands before it, and behind each part whether a command makes it; how often it is applied, and what that takes in all;
-then what of it is held already. Where an action fails, it looks at what it holds if that is why, and writes the thought
-again, with the number of failures before it. After the third in a row it gives up.
+stands before it, and behind each part whether a command makes it; what it makes when it is applied once, twice and so
+on until that is enough; how often it is applied, and what that takes in all; then what of it is held already, each
+number beside the one that is needed (``I hold 1 of 2 oak logs, so 1 more.``), since a small model compares numbers that
+stand side by side only. Where an action fails, it looks at what it holds if that is why, and writes the thought again,
+with the number of failures before it. After the third in a row it gives up.
 """
 
 from __future__ import annotations
@@ -25,14 +27,16 @@ from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
 MISTAKES = (
-    *("too early", "too few", "miscount", "too many", "kind", "misread", "mistype"),
-    *("get", "get too few", "get another"),
+    *("too early", "too many", "kind", "mistype", "get", "get too few", "get another"),
+    *("too few", "too few", "too few", "miscount", "miscount", "misread", "misread"),
 )
-"""The kinds of mistakes: crafts too early, too few, too few of many or one too many; a craft that names a kind in place
-of an item, or follows a command that was misread or is mistyped; a ``get`` of a crafted item, of too few, or of another
-name."""
+"""The kinds of mistakes: a craft too early or once too often, one that names a kind in place of an item, or is
+mistyped; a ``get`` of a crafted item, of too few, or of another name; then those that small models make most, and so
+more often: too few crafts, too few of many, and a craft that follows a command that was misread."""
 COUNTED = 3
 """After so many applications of a command the teacher says how many they were; of more, it looks at what they made."""
+LISTED = 6
+"""The most applications of which the teacher lists what they make."""
 FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
 """What a thought after a failure begins with: the number of failures since something was crafted."""
 MAX_FAILURES = len(FAILURES) - 1
@@ -194,7 +198,7 @@ class Crafter(Teacher):
             if self.errs("mistype"):
                 self.fail(text.craft(self.book, recipe, self.mistyped(self.offer(recipe))), recipe, *left)
             self.play(self.action(recipe))
-            if (made + 1) % COUNTED == 0 and made + 1 < times:
+            if (made + 1) % COUNTED == 0:
                 self.think(f"{made + 1} of {times}.")
         self.went_on_too_early = too_few > 0
         if times > COUNTED:
@@ -210,8 +214,7 @@ class Crafter(Teacher):
     def say_held(self, recipe: Recipe, wanted: int, name: str) -> None:
         """Say how many of what a command makes are held, and how many more are needed."""
         held = self.held.get(recipe.output, 0)
-        more = f", so {wanted - held} more" if held < wanted else ""
-        self.think(f"{wanted} {name}: I hold {held} {self.book.names[recipe.output]}{more}.")
+        self.think(f"{wanted} {name}: {holding(held, wanted, self.book.names[recipe.output])}")
 
     def gather(self, recipe: Recipe, times: int) -> None:
         """Have what a number of applications takes, in the order of the command; again what a later part used up."""
@@ -302,8 +305,11 @@ class Crafter(Teacher):
         slots = [(slot.amount, name_of_ingredient(slot.ingredient)) for slot in recipe.slots]
         ways = ["craft" if self.command(slot.ingredient) else "get" for slot in recipe.slots]
         using = ", ".join(f"{amount} {part} ({way})" for (amount, part), way in zip(slots, ways, strict=True))
-        more = f" I hold {have}, so {count} more." if have else ""
-        said = f"{count + have} {name}:{more} {self.book.names[recipe.output]} using {using} makes {recipe.makes}."
+        made = self.book.names[recipe.output]
+        before = f" {holding(have, count + have, made)}" if have else ""
+        said = f"{count + have} {name}:{before} {made} using {using} makes {recipe.makes}."
+        if recipe.makes > 1 and 1 < times <= LISTED:
+            said += f" {', '.join(f'{time}: {time * recipe.makes}' for time in range(1, times + 1))}."
         if times > 1:
             whole = ", ".join(f"{times} x {amount} = {times * amount} {part}" for amount, part in slots)
             said += f" {times} times: {whole}."
@@ -312,11 +318,9 @@ class Crafter(Teacher):
             needed = times * slot.amount
             if misread and self.just_failed:
                 held = max(held, needed)
-            if held:
-                more = f", so {needed - held} more" if held < needed else ""
-                said += f" I hold {held} {self.book.names[item]}{more}."
-            elif self.just_failed:
-                said += f" I hold no {name_of_ingredient(slot.ingredient)}."
+            if held or self.just_failed:
+                part = self.book.names[item] if held else name_of_ingredient(slot.ingredient)
+                said += f" {holding(held, needed, part)}"
         return said
 
     def offer(self, recipe: Recipe) -> Offer:
@@ -355,3 +359,9 @@ class Crafter(Teacher):
     def named(self, ingredient: Ingredient) -> bool:
         """Return whether an ingredient's name is that of an item."""
         return name_of_ingredient(ingredient) in self.book.ids
+
+
+def holding(held: int, needed: int, name: str) -> str:
+    """Return the sentence that compares how many are held with how many are needed."""
+    more = f", so {needed - held} more" if held < needed else ""
+    return f"I hold {held} of {needed} {name}{more}."

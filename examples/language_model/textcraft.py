@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 import dialogue
-from crafter import MISTAKES, Crafter
+from crafter import MISTAKES, Crafter, holding
 from dialogue import Branch, Example, numbered
 from teacher import FAILED, CannotBeHad
 
@@ -141,7 +141,7 @@ class Situation(dialogue.Situation):
         try:
             have = held.get(item, 0)
             if have >= amount:
-                crafter.think(f"{amount} {name}: I hold {have} {name}.")
+                crafter.think(f"{amount} {name}: {holding(have, amount, name)}")
             else:
                 crafter.craft(command, amount - have, name, have, part=False)
         except CannotBeHad as missing:
@@ -160,7 +160,7 @@ class Situation(dialogue.Situation):
         name, have = self.book.names[item], held.get(item, 0)
         crafter = self.crafter(rng, f"{verb} {amount} {name}", held)
         if have >= amount:
-            crafter.think(f"{amount} {name}: I hold {have} {name}.")
+            crafter.think(f"{amount} {name}: {holding(have, amount, name)}")
         else:
             if verb == "craft":
                 crafter.think(f"{amount} {name}: no command makes it, so I get it.")

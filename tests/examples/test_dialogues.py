@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 
 import gates
 import gymnasium as gym
@@ -178,9 +178,38 @@ def test_executor__looks_at_what_it_made_after_many_crafts(examples: list[Exampl
             crafts = crafts + 1 if answer.startswith("Crafted") else crafts if " of " in line else 0
             if crafts >= 3 and "Inventory" in inventory:
                 assert after == "inventory"
-                assert re.search(r": I hold \d+ ", said[0][0])
+                assert re.search(r": I hold \d+ of \d+ ", said[0][0])
                 looked.add(", so " in said[0][0])
     assert looked == {False, True}
+
+
+def test_executor__compares_numbers_that_stand_side_by_side(examples: list[Example]):
+    found = set()
+    for _, branch in branches(examples, "goal", "sub-task"):
+        for line in (line for line, _, learnt in turns(branch) if learnt):
+            for held, needed, more in re.findall(r"I hold (\d+) of (\d+) [^.]*?(?:, so (\d+) more)?\.", line):
+                assert int(needed) == int(held) + int(more) if more else int(held) >= int(needed), line
+                found.add(bool(more))
+            if listed := re.search(r"makes (\d+)\.((?: \d+: \d+[,.])+) (\d+) times:", line):
+                makes, times = int(listed[1]), int(listed[3])
+                assert listed[2] == f" {', '.join(f'{time}: {time * makes}' for time in range(1, times + 1))}.", line
+                found.add("listed")
+    assert found == {False, True, "listed"}
+
+
+def test_executor__says_after_each_third_craft_how_many_they_were(examples: list[Example]):
+    said = set()
+    for _, branch in branches(examples, "goal", "sub-task"):
+        lines = turns(branch)
+        for (_, answer, _), (line, _, _) in pairwise(lines):
+            if counted := re.fullmatch(r"think: (\d+) of (\d+)\.", line):
+                assert answer.startswith("Crafted"), branch.text
+                assert int(counted[1]) % 3 == 0 < int(counted[1]) <= int(counted[2])
+                said.add(counted[1] == counted[2])
+        answers = [answer for line, answer, _ in lines if not line.startswith("think:")]
+        runs = [len([*same]) for answer, same in groupby(answers) if answer.startswith("Crafted")]
+        assert max(runs, default=0) <= 3 or "think: 3 of " in branch.text, branch.text
+    assert said == {False, True}
 
 
 def test_executor__thoughts_say_of_each_part_whether_a_command_makes_it(examples: list[Example]):
