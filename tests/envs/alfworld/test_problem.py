@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -11,9 +12,9 @@ import pytest
 
 from textcraft_gym.envs.alfworld import problem
 from textcraft_gym.envs.alfworld.expert import expert_plan
-from textcraft_gym.envs.alfworld.export import Logic, export_game, wheel_logic
+from textcraft_gym.envs.alfworld.export import Logic, export_game, wheel_logic, write_problem
 from textcraft_gym.envs.alfworld.generator import generate
-from textcraft_gym.envs.alfworld.problem import GameError, read_dialect, read_game
+from textcraft_gym.envs.alfworld.problem import GameError, parse_problem, read_dialect, read_game
 from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.alfworld.tasks import Games
@@ -90,3 +91,47 @@ def test_wheel_logic__says_what_is_wrong_with_the_file(tmp_path: Path):
     for name in ("no.whl", "other.whl", "missing.whl"):
         with pytest.raises(GameError, match=rf"{name}: no wheel with ALFWorld's"):
             wheel_logic(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("()", r"expected a fact, got \(\)"),
+        ("openable", "expected a fact, got openable"),
+        ("(openable (opened a))", r"expected a fact, got \(openable \(opened a\)\)"),
+        ("(edible agent1)", "unknown predicate edible"),
+        ("(atLocation agent1)", r"expected 2 arguments in \(atLocation agent1\)"),
+        ("(openable nothing)", r"nothing in \(openable nothing\) is not declared, expected receptacle"),
+        ("(openable agent1)", r"agent1 in \(openable agent1\) is agent, expected receptacle"),
+    ],
+)
+@pytest.mark.parametrize("before", ["(:init\n", ")\n(:goal"])  # at the beginning of the facts, and at their end
+def test_parse_problem__names_what_is_no_fact(fault: str, message: str, before: str):
+    text = write_problem(MADE, "p")
+    faulty = text.replace(before, f"{before}{fault}\n" if before.startswith("(:init") else f"{fault}{before}")
+    with pytest.raises(GameError, match=f"^{message}$"):
+        parse_problem(faulty, MADE.task)
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ("a (b) - object", r"expected an id and its sort, got \(b\)"),
+        ("a - thing", "expected one of the sorts .*, got 'thing'"),
+    ],
+)
+def test_parse_problem__names_what_is_no_declaration(declared: str, message: str):
+    text = write_problem(MADE, "p").replace("(:objects\n", f"(:objects {declared}\n")
+    with pytest.raises(GameError, match=message):
+        parse_problem(text, MADE.task)
+
+
+@pytest.mark.parametrize("layout", [(" ", "\n\n"), ("\n", " ; (not a fact)\n\t"), (")", " )"), ("(", "( ")])
+def test_parse_problem__takes_any_layout(layout: tuple[str, str]):
+    assert parse_problem(write_problem(MADE, "p").replace(*layout), MADE.task) == MADE
+
+
+def test_problem__lists_a_repeated_fact_once():
+    again = replace(MADE, facts=MADE.facts * 2)
+    assert again.arguments == MADE.arguments
+    assert [(predicate, *ids) for predicate, group in again.arguments.items() for ids in group] == list(MADE.facts)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 from textcraft_gym.envs.alfworld.problem import TREATED, GameError, Goal, Problem
 from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
@@ -22,9 +23,6 @@ STATES = {"isClean": CLEAN, "isHot": HOT, "isCool": COOL, "isToggled": TOGGLED, 
 SINKS = ("SinkType", "SinkBasinType")
 MAX_PLACES = 1 << 14
 """Number of ``Place`` objects that a game caches; when they are more, the cache is cleared."""
-
-Facts: TypeAlias = "defaultdict[str, list[tuple[str, ...]]]"
-"""The arguments of all facts, by predicate."""
 
 
 class Content(NamedTuple):
@@ -110,13 +108,11 @@ class Game:
         self.wording = WORDINGS[dialect]
         self.goal: Goal = problem.goal
         self.task = problem.task
-        facts: Facts = defaultdict(list)
-        for fact in dict.fromkeys(problem.facts):  # official games repeat some facts
-            facts[fact[0]].append(fact[1:])
+        facts = problem.arguments
         receptacles = _sorted_ids(facts["receptacleType"])
         objects = _sorted_ids(facts["objectType"])
         # Names are numbered over all ids in the facts, as in the real engine, not only over receptacles and objects.
-        names = _names({id for fact in problem.facts for id in fact[1:]})
+        names = _names(set(chain.from_iterable(chain.from_iterable(facts.values()))))
         self.receptacles = [names[receptacle] for receptacle in receptacles]
         self.objects = [names[obj] for obj in objects]
         index = _Indices({id: index for ids in (receptacles, objects) for index, id in enumerate(ids)})
@@ -217,14 +213,14 @@ class Game:
             if self.receptacle_type[receptacle] == goal.target
         ]
 
-    def _first_state(self, facts: Facts, index: _Indices) -> State:
+    def _first_state(self, facts: Mapping[str, Sequence[tuple[str, ...]]], index: _Indices) -> State:
         inside = _grouped((index[receptacle], index[obj]) for obj, receptacle in facts["inReceptacle"])
         lying = _grouped((location, index[obj]) for obj, location in facts["objectAtLocation"])
         opened = {index[receptacle] for (receptacle,) in facts["opened"]}
         places = []
         for location, (location_id, here) in enumerate(zip(self.locations, self.here, strict=True)):
-            contents = tuple(tuple(inside[receptacle]) for receptacle in here)
-            is_open = tuple(receptacle in opened for receptacle in here)
+            contents = tuple([tuple(inside[receptacle]) for receptacle in here])
+            is_open = tuple([receptacle in opened for receptacle in here])
             places.append(self.place(location, Content(is_open, contents, tuple(lying[location_id]), ())))
         flags = [0] * len(self.objects)
         for predicate, flag in STATES.items():
@@ -247,17 +243,19 @@ class _Indices(dict[str, int]):
 def _names(ids: set[str]) -> dict[str, str]:
     """Return the name of each id: its class in lower case and a number, the highest for the first in order."""
     classes: defaultdict[str, list[str]] = defaultdict(list)
+    names = {}
     for id in sorted(ids, key=str.lower):
         lowered = id.lower()
         head, bar, _ = lowered.partition("_bar_")
-        suffix = "basin" if "basin" in lowered else ""
-        classes[head + suffix if bar else ""].append(id)
-    return {
-        # An id without coordinates keeps its name, with a blank where others have their number, as in the real engine.
-        id: f"{name} {len(members) - position}" if name else f"{id.lower()} "
-        for name, members in classes.items()
-        for position, id in enumerate(members)
-    }
+        name = (f"{head}basin" if "basin" in lowered else head) if bar else ""
+        if name:
+            classes[name].append(id)
+        else:  # an id without coordinates has a blank where others have their number, as in the real engine
+            names[id] = f"{lowered} "
+    for name, members in classes.items():
+        for number, id in enumerate(reversed(members), 1):
+            names[id] = f"{name} {number}"
+    return names
 
 
 def _sorted_ids(arguments: Iterable[tuple[str, ...]]) -> list[str]:
@@ -273,7 +271,7 @@ def _grouped(pairs: Iterable[tuple[Key, int]]) -> defaultdict[Key, list[int]]:
     return groups
 
 
-def _only_values(pairs: list[tuple[str, ...]], ids: list[str], relation: str) -> list[str]:
+def _only_values(pairs: Sequence[tuple[str, ...]], ids: list[str], relation: str) -> list[str]:
     """Return the value of each id, of which it must have exactly one."""
     values: dict[str, str] = {}
     for id, value in pairs:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,6 +108,14 @@ class Problem:
     goal: Goal
     task: str
 
+    @cached_property
+    def arguments(self) -> Mapping[str, Sequence[tuple[str, ...]]]:
+        """The arguments of all facts, each once, by predicate; none of a predicate without facts."""
+        by_predicate: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for fact in dict.fromkeys(self.facts):
+            by_predicate[fact[0]].append(fact[1:])
+        return by_predicate
+
 
 def read_game(file: Path) -> Problem:
     """Read an official ``game.tw-pddl`` of any known version; it can be played in every dialect.
@@ -164,10 +173,10 @@ def parse_problem(text: str, task: str) -> Problem:
             raise GameError(f"the problem has no {section}")
     declared = _declarations(sections[":objects"])
     facts = sections[":init"]
-    for fact in facts:
-        if not fact or PREDICATES.get(fact[0]) != tuple(map(declared.get, fact[1:])):
-            raise GameError(_wrong_fact(fact, declared))
-    return Problem(declared, facts, _goal(sections[":goal"]), task)
+    problem = Problem(declared, facts, _goal(sections[":goal"]), task)
+    if () in facts or not all(_are_declared(*group, declared) for group in problem.arguments.items()):
+        raise GameError(next(filter(None, (_wrong_fact(fact, declared) for fact in facts))))
+    return problem
 
 
 def goal_form(goal: Goal) -> str:
@@ -211,11 +220,16 @@ def _parse(text: str) -> tuple[Any, ...]:
         raise GameError("expected the problem to begin with a bracket")
     open_forms: list[list[Any]] = [[]]
     for form in forms:
-        words, *closed = form.split(")")
-        if len(open_forms) > MAX_NESTING:
+        words, closing, rest = form.partition(")")
+        depth = len(open_forms)
+        if depth > MAX_NESTING:
             raise GameError(f"the problem has brackets nested more than {MAX_NESTING} deep")
+        if closing and depth > 1 and (not rest or rest.isspace()):
+            # A form without others inside, as most are.
+            open_forms[-1].append(tuple(words.split()))
+            continue
         open_forms.append(words.split())
-        for more in closed:
+        for more in rest.split(")") if closing else ():
             inner = tuple(open_forms.pop())
             if len(open_forms) == 1:
                 return inner
@@ -230,23 +244,34 @@ def _declarations(forms: Iterable[Any]) -> dict[str, str]:
     unsorted: list[str] = []
     remaining = iter(forms)
     for form in remaining:
-        if form == "-":
-            sort = next(remaining, None)
-            if sort not in SORTS:
-                raise GameError(f"expected one of the sorts {', '.join(SORTS)}, got {sort!r}")
-            declared.update(dict.fromkeys(unsorted, str(sort)))
-            unsorted = []
-        elif isinstance(form, str):
+        if form != "-":
             unsorted.append(form)
-        else:
-            raise GameError(f"expected an id and its sort, got {_written(form)}")
+            continue
+        sort = next(remaining, None)
+        if sort not in SORTS:
+            raise GameError(f"expected one of the sorts {', '.join(SORTS)}, got {sort!r}")
+        for id in unsorted:
+            declared[id] = sort
+        unsorted.clear()
+    for id in (*declared, *unsorted):
+        if not isinstance(id, str):
+            raise GameError(f"expected an id and its sort, got {_written(id)}")
     if unsorted:
         raise GameError(f"{unsorted[0]} has no sort")
     return declared
 
 
+def _are_declared(predicate: str, arguments: Sequence[tuple[str, ...]], declared: dict[str, str]) -> bool:
+    """Return whether all facts of a predicate have the arguments that it takes, declared as of the right sorts."""
+    sorts = PREDICATES.get(predicate)
+    if sorts is None or set(map(len, arguments)) != {len(sorts)}:
+        return False
+    columns = zip(*arguments, strict=True)
+    return all({sort} == set(map(declared.get, column)) for sort, column in zip(sorts, columns, strict=True))
+
+
 def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
-    """Return the error message for a form that is not a fact about declared ids."""
+    """Return the error message for a form that is not a fact about declared ids; empty for a fact."""
     if not isinstance(form, tuple) or not form or not all(isinstance(part, str) for part in form):
         return f"expected a fact, got {_written(form)}"
     predicate, *ids = form
@@ -255,8 +280,10 @@ def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
         return f"unknown predicate {predicate}"
     if len(ids) != len(sorts):
         return f"expected {len(sorts)} arguments in {_written(form)}"
-    id, sort = next((id, sort) for id, sort in zip(ids, sorts, strict=True) if declared.get(id) != sort)
-    return f"{id} in {_written(form)} is {declared.get(id, 'not declared')}, expected {sort}"
+    for id, sort in zip(ids, sorts, strict=True):
+        if declared.get(id) != sort:
+            return f"{id} in {_written(form)} is {declared.get(id, 'not declared')}, expected {sort}"
+    return ""
 
 
 def _goal(forms: Sequence[Any]) -> Goal:
