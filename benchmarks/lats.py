@@ -242,7 +242,8 @@ attempt missed. What exceeds its span it cannot do in any sample: such a task en
 does not divide it, as ADaPT does. It judges from the words of an attempt alone, by the share of the task that they
 show as done, and is wrong as often as its fault `misjudge` says; a language model errs in other ways. The tree of
 thoughts goes by these judgements alone and stops at the first attempt that ends, right or wrong; in depth it leaves
-what is judged 2 or less, as this judge does the beginning of a task in a household.
+what is given the lowest score, 1, as this judge gives it to the beginning of a task in a household, where nothing is
+found yet.
 """
 
 

@@ -6,12 +6,13 @@ chooses between actions.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Generator
+from typing import Any
 
-from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
+from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
-from textcraft_gym.agents.lats.branches import Branch, Brancher, Rollback
+from textcraft_gym.agents.lats.branches import Branch, Brancher, Rollback, Tree
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
 
@@ -51,19 +52,18 @@ class BestOfNAgent:
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
-        tree = yield from self.brancher.begin(play)
-        # A budget that is spent ends the search.
-        with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as search:
-            for _ in range(self.n):
-                node: Branch = tree.root
-                while not node.terminal:
-                    children: list[Branch] = []
-                    yield from tree.grow(node, 1, children)
-                    node.children += children
-                    if not children:
-                        break
-                    node = children[-1]
-                if node.solved:
+        return (yield from self.brancher.episode(play, self.search))
+
+    def search(self, tree: Tree) -> Generator[Request, Any, None]:
+        """Attempt the task until an attempt succeeds."""
+        for _ in range(self.n):
+            node: Branch = tree.root
+            while not node.terminal:
+                children: list[Branch] = []
+                yield from tree.grow(node, 1, children)
+                node.children += children
+                if not children:
                     break
-        search.outcome = tree.answer()
-        return search.outcome
+                node = children[-1]
+            if node.solved:
+                break

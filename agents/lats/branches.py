@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from statistics import fmean
 from typing import Any, Literal, TypeAlias, get_args
 
 from textcraft_gym.agents.adapt.react import COMPLETED, FAILED, MAX_LINE
-from textcraft_gym.agents.contract.agent import Dialogue, EpisodeOver, Message, Play, Request
+from textcraft_gym.agents.contract.agent import Dialogue, EpisodeOver, Message, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.prompts import Prompts
@@ -149,6 +150,14 @@ class Brancher:
         tree = Tree(self, play, situation, task, root)
         root.moment = yield from tree.keep()
         return tree
+
+    def episode(self, play: Play, search: Callable[[Tree], Generator[Request, Any, Any]]) -> Routine:
+        """Play one episode by a search, which ends where a budget is spent; return whether an attempt succeeded."""
+        tree = yield from self.begin(play)
+        with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as node:
+            yield from search(tree)
+        node.outcome = tree.answer()
+        return node.outcome
 
 
 @dataclass(eq=False)

@@ -13,10 +13,9 @@ takes any ``10`` in a judgement for the score: here it is the number after the w
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import suppress
 from typing import Any
 
-from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
+from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.lats.branches import (
@@ -96,15 +95,14 @@ class LATSAgent:
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
-        tree = yield from self.brancher.begin(play)
-        # A budget that is spent ends the search.
-        with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as search:
-            for _ in range(self.iterations):
-                node = select(tree.root)
-                if node is None or (yield from self.iterate(tree, node)):
-                    break
-        search.outcome = tree.answer()
-        return search.outcome
+        return (yield from self.brancher.episode(play, self.search))
+
+    def search(self, tree: Tree) -> Generator[Request, Any, None]:
+        """Iterate until an attempt succeeds or every branch has ended."""
+        for _ in range(self.iterations):
+            node = select(tree.root)
+            if node is None or (yield from self.iterate(tree, node)):
+                break
 
     def iterate(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
         """Expand, evaluate, simulate, backpropagate and reflect once; return whether an attempt succeeded."""

@@ -8,10 +8,9 @@ environment.
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import suppress
 from typing import Any, Literal, TypeAlias, get_args
 
-from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
+from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.lats.branches import Branch, Brancher, Rollback, Tree
@@ -31,7 +30,8 @@ class TreeOfThoughtsAgent:
             all are judged too low.
         samples: Number of turns that are sampled at a node.
         width: Maximum number of nodes that are kept of each depth, in breadth.
-        threshold: Judgement from 0 to 1 up to which a node is left out, in depth.
+        threshold: Judgement from 0 to 1 up to which a node is left out, in depth; by default the lowest that a judge
+            can give, as the paper leaves only what is judged impossible.
         judgements, temperature, rollback, turns, max_tokens: As in ``LATSAgent``.
 
     Raises:
@@ -47,7 +47,7 @@ class TreeOfThoughtsAgent:
         order: Order = "breadth",
         samples: int = 5,
         width: int = 5,
-        threshold: float = 0.2,
+        threshold: float = 0.1,
         judgements: int = 1,
         temperature: float = 1.0,
         rollback: Rollback = "snapshot",
@@ -77,12 +77,11 @@ class TreeOfThoughtsAgent:
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
-        tree = yield from self.brancher.begin(play)
-        # A budget that is spent ends the search.
-        with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as search:
-            yield from self.breadth_first(tree) if self.order == "breadth" else self.depth_first(tree, tree.root)
-        search.outcome = tree.answer()
-        return search.outcome
+        return (yield from self.brancher.episode(play, self.search))
+
+    def search(self, tree: Tree) -> Generator[Request, Any, Any]:
+        """Return the search in the order that was chosen."""
+        return self.breadth_first(tree) if self.order == "breadth" else self.depth_first(tree, tree.root)
 
     def breadth_first(self, tree: Tree) -> Generator[Request, Any, None]:
         """Expand the best nodes of each depth, until one ends."""
