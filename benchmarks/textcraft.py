@@ -2,6 +2,12 @@
 
 Both are made by ``gym.make`` with its default wrappers, and play the same actions in turn, round by round; the median
 round counts. Seconds depend on the machine, the ratios much less.
+
+A step of the no-op environment takes 0.30 microseconds, of which Gymnasium's wrappers take 0.25, and one of TextCraft
+1.03 on repeated strings, which is 29%. Of these the wrappers take the same 0.25, the checks of ``TextEnv.step``, the
+info and the tuple of the step 0.2, and the rules 0.1 for an error to 0.6 for a list of the inventory; the rest is the
+reset before every 13 steps, which leaves the processor's caches to the text of a prompt (31% without it). The target of
+35% leaves 0.6 microseconds to the game: that would take a step without these layers, or compiled rules.
 """
 
 from __future__ import annotations
@@ -122,10 +128,10 @@ def main() -> None:
         table.add_row(measure, f"{rates[0]:,.0f}", f"{rates[1]:,.0f}", f"{rates[2]:.1%}", target)
 
     repeated = side_by_side(lambda: walk_rate(ours, episodes), lambda: walk_rate(noop, episodes))
-    row("steps/s, repeated", repeated, "25% or more")
+    row("steps/s, repeated", repeated, "35% or more")
     new = [unseen(episodes, fresh) for _ in range(ROUNDS)]
     rates = side_by_side(lambda: walk_rate(ours, new[-1]), lambda: walk_rate(noop, new.pop()))
-    row("steps/s, new actions", rates, "5% or more")
+    row("steps/s, new actions", rates, "8% or more")
     seeds = (range(start, start + RESETS) for start in itertools.count(0, RESETS))
     resets = side_by_side(lambda: reset_rate(ours, next(seeds)), lambda: reset_rate(noop, next(seeds)))
     row("resets/s", resets, "15,000/s or more")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textcraft_gym.envs.textcraft import rules
+from textcraft_gym.envs.textcraft import rules, text
 from textcraft_gym.envs.textcraft.rules import apply, world_of
 from textcraft_gym.recipes import RecipeBook
 
@@ -253,3 +253,15 @@ def test_bad_input__is_answered_and_changes_nothing(endless, action):
 @given(action=nonsense)
 def test_bad_input__is_answered_and_changes_nothing_in_100_000_examples(endless, action):
     check_bad_input(endless, action)
+
+
+@pytest.mark.parametrize("cached", [0, 1, 1 << 14])
+def test_inventory__is_the_same_whether_its_entries_are_cached_or_not(cached: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(text, "_MAX_ENTRIES", cached)
+    fresh = RecipeBook.load("made:depth=2,items=20,seed=9")
+    held = {item: 7**index for index, item in enumerate(fresh.base_items[:5])}
+    listed = "Inventory: " + "".join(f"[{fresh.names[item]}] ({count}) " for item, count in held.items())
+    for _ in range(2):
+        assert text.inventory(fresh, held) == listed
+    assert len(text._entries(fresh)) == min(cached, 5)
+    text._entries.cache_clear()

@@ -10,7 +10,7 @@ from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, Ingredient, Recipe
 
 ECHO_LENGTH = 200
 EMPTY_HANDED = "Inventory: You are not carrying anything."
-_CLOSING = tuple(f"{count}) " for count in range(1000))
+_MAX_ENTRIES = 1 << 14
 
 
 def command(book: RecipeBook, recipe: Recipe) -> str:
@@ -46,10 +46,7 @@ def inventory(book: RecipeBook, held: Mapping[str, int]) -> str:
     """Return the inventory in the order in which items were first held."""
     if not held:
         return EMPTY_HANDED
-    label = _labels(book)
-    return "Inventory: " + "".join(
-        [label[item] + (_CLOSING[count] if count < 1000 else f"{count}) ") for item, count in held.items()]
-    )
+    return "Inventory: " + "".join(map(_entries(book).__getitem__, held.items()))
 
 
 def got(count: int, typed: str) -> str:
@@ -87,11 +84,27 @@ def unknown(typed: str) -> str:
     return f"Could not execute {typed[:ECHO_LENGTH]}"
 
 
+class _Entries(dict[tuple[str, int], str]):
+    """The entry of an item and its count in the inventory, ``[oak planks] (4) ``; the first ones are cached.
+
+    Looking is frequent, and joining finished entries takes a third of the time of formatting them.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__()
+        self.names = names
+
+    def __missing__(self, held: tuple[str, int]) -> str:
+        item, count = held
+        entry = f"[{self.names[item]}] ({count}) "
+        if len(self) < _MAX_ENTRIES:
+            self[held] = entry
+        return entry
+
+
 @lru_cache(maxsize=64)
-def _labels(book: RecipeBook) -> dict[str, str]:
-    """Return the beginning of each item's entry in the inventory."""
-    # Looking is frequent, and joining finished pieces takes half the time of formatting them.
-    return {item: f"[{name}] (" for item, name in book.names.items()}
+def _entries(book: RecipeBook) -> _Entries:
+    return _Entries(book.names)
 
 
 def item_id(book: RecipeBook, name: str) -> str:
