@@ -9,7 +9,7 @@ RL := $(CURDIR)/$(VENV)-rl
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local test-doors bench
+.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local test-doors test-verifiers bench
 .PHONY: bench-engine bench-ray bench-local bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
 
 # The model of benchmarks/results.
@@ -95,6 +95,10 @@ test-rl: $(RL)/.rl
 # The servers and the doors to other frameworks, against the real packages.
 test-doors: .venv-doors/.doors
 	.venv-doors/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations
+
+# The taskset of verifiers, which cannot live beside other doors.
+test-verifiers: .venv-verifiers/.verifiers
+	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
@@ -207,6 +211,12 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 .venv-doors/.doors: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-doors
 	.venv-doors/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,test]'
+	touch $@
+
+# On Python 3.10 it cannot be had, and its tests are skipped.
+.venv-verifiers/.verifiers: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv-verifiers
+	.venv-verifiers/bin/python -m pip install --quiet --editable '.[verifiers]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 # PyTorch first, so that the extra does not install another build of it.

@@ -91,12 +91,20 @@ class Prompts:
         """
         return self._text(f"{agent}/examples", name)
 
+    def manual(self, game: str) -> str:
+        """Return the manual of a game, which lists its commands, for a chat model that plays without an agent.
+
+        Raises:
+            PromptError: If there is none.
+        """
+        return self._text("chat", game)
+
     def _text(self, folder: str, name: str, needs: tuple[str, ...] = ()) -> str:
         path = f"{folder}/{name}.txt"
         own = self.folder / path if self.folder else None
         if own and own.is_file():
             self.replaced.add(path)
-            where, text = str(own), own.read_text(encoding="utf-8")
+            where, text = str(own), own.read_text(encoding="utf-8-sig")  # some editors begin with a mark
         else:
             where, text = path, self._bundled(folder, f"{name}.txt")
         for needed in needs:

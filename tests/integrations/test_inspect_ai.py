@@ -1,0 +1,270 @@
+"""The tasks, solvers, scorers and models of inspect_ai, played by inspect itself without any server."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import textcraft_gym
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.registration import BUNDLED
+
+pytest.importorskip("inspect_ai", reason="inspect_ai (extra [inspect]) is not installed")
+
+import inspect_ai
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from textcraft_gym.integrations import inspect_ai as door
+
+BEEHIVE = "minecraft:beehive"
+TASKS = {
+    "TextCraft-v0": door.textcraft,
+    "TextCraftTags-v0": door.textcraft_tags,
+    "ALFWorld-v0": door.alfworld,
+    "WebShopLite-v0": door.webshop,
+    "MineTechTree-v0": door.minetechtree,
+    "HotpotQA-v0": door.hotpotqa,
+    "Tabletop-v0": door.tabletop,
+}
+USAGE = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+Answer = Callable[[list[Any]], ModelOutput]
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:inspect_ai"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def model(answer: Answer) -> Any:
+    """Return a model whose answers a function of the messages gives; with its own usage, so that none is estimated."""
+
+    def output(messages: list[Any], tools: Any, choice: Any, config: Any) -> ModelOutput:
+        answered = answer(messages)
+        answered.usage = USAGE
+        return answered
+
+    return get_model("mockllm/model", custom_outputs=output, memoize=False)
+
+
+def says(text: Callable[[list[Any]], str]) -> Any:
+    return model(lambda messages: ModelOutput.from_content("mockllm/model", text(messages)))
+
+
+def run(task: Any, of: Any, **options: Any) -> EvalLog:
+    (log,) = inspect_ai.eval(task, model=of, display="none", log_dir="logs", **options)
+    assert log.status == "success", log.error
+    return log
+
+
+def samples(log: EvalLog) -> list[EvalSample]:
+    assert log.samples
+    for sample in log.samples:
+        assert sample.error is None, sample.error
+    return log.samples
+
+
+def metrics(log: EvalLog, scorer: str) -> dict[str, float]:
+    assert log.results
+    (found,) = [score for score in log.results.scores if score.name == scorer]
+    return {name: metric.value for name, metric in found.metrics.items()}
+
+
+def scores(log: EvalLog) -> list[tuple[Any, Any]]:
+    return [(sample.scores["reward"].value, sample.scores["won"].value) for sample in samples(log) if sample.scores]
+
+
+def turns(messages: list[Any]) -> int:
+    return sum(message.role == "assistant" for message in messages)
+
+
+def plan_of(env_id: str, task: str | None, seed: int = 0) -> list[str]:
+    env = gym.make(env_id, expert=True, max_episode_steps=-1)
+    _, info = env.reset(seed=seed, options=None if task is None else {"task": task})
+    return list(info["expert_plan"])
+
+
+def test_entry_point__makes_every_world_a_task_of_the_command_line(tmp_path: Path):
+    names = ["textcraft", "textcraft_tags", "alfworld", "webshop", "minetechtree", "hotpotqa", "tabletop"]
+    command = [sys.executable, "-m", "inspect_ai", "eval", *(f"textcraft_gym/{name}" for name in names)]
+    options = ["--model", "textcraft_gym/simulated", "-M", "span=5", "-T", "max_steps=2", "--limit", "1"]
+    # Not from the checkout, where inspect takes the folder of a build for the installed package.
+    made = subprocess.run([*command, *options, "--display", "none"], cwd=tmp_path, capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
+    logs = [read_eval_log(str(file), header_only=True) for file in (tmp_path / "logs").glob("*.eval")]
+    assert {(log.eval.task, log.status) for log in logs} == {(f"textcraft_gym/{name}", "success") for name in names}
+
+
+@pytest.mark.parametrize("env_id", BUNDLED)
+def test_plan_of_the_expert__wins_every_world(env_id):
+    env = gym.make(env_id)
+    task = env.get_wrapper_attr("tasks")[0].id
+    plan = plan_of(env_id, task)
+    log = run(TASKS[env_id](), says(lambda messages: f"So:\nAction: {plan[turns(messages)]}"), limit=1)
+    (sample,) = samples(log)
+    assert (sample.id, sample.input) == (f"{task}#0", env.reset(seed=0, options={"task": task})[0])
+    assert scores(log) == [(1.0, "C")]
+    assert (metrics(log, "reward")["mean"], metrics(log, "won")["accuracy"]) == (1.0, 1.0)
+    assert sample.scores
+    assert sample.scores["reward"].metadata == {"reward": 1.0, "won": True, "steps": len(plan), "invalid": 0}
+
+
+def test_nonsense__is_played_to_the_limit_and_scores_nothing():
+    log = run(door.textcraft(max_steps=4), says(lambda messages: "dance"), limit=3)
+    assert scores(log) == [(0.0, "I")] * 3
+    for sample in samples(log):
+        assert sample.scores
+        assert sample.scores["reward"].metadata == {"reward": 0.0, "won": False, "steps": 4, "invalid": 4}
+        assert turns(sample.messages) == 4
+
+
+def test_dialogue__is_that_of_the_environment():
+    plan = plan_of("TextCraft-v0", BEEHIVE)
+    task = door.textcraft("test")
+    log = run(task, says(lambda messages: plan[turns(messages)]), sample_id=f"{BEEHIVE}#0")
+    env = gym.make("TextCraft-v0")
+    expected = [env.reset(seed=0, options={"task": BEEHIVE})[0]]
+    for action in plan:
+        expected += [action, env.step(action)[0]]
+    assert [message.text for message in samples(log)[0].messages[1:]] == expected
+
+
+def test_samples__at_once_do_not_mix_and_are_grouped():
+    plans: dict[str, list[str]] = {}
+    for task in textcraft_gym.tasks("TextCraft-v0", "test")[:10]:
+        for seed in (0, 1):
+            first = gym.make("TextCraft-v0").reset(seed=seed, options={"task": task.id})[0]
+            plans[first] = plan_of("TextCraft-v0", task.id, seed)
+    answers = says(lambda messages: plans[messages[1].text][turns(messages)])
+    log = run(door.textcraft("test", seeds=2), answers, limit=20)
+    assert scores(log) == [(1.0, "C")] * 20
+    assert len({sample.id for sample in samples(log)}) == 20
+    groups = {task.group for task in textcraft_gym.tasks("TextCraft-v0", "test")[:10]}
+    assert groups < set(metrics(log, "reward"))
+
+
+def test_limit_of_inspect__keeps_the_result_so_far():
+    log = run(door.textcraft(), says(lambda messages: "inventory"), limit=1, message_limit=6)
+    (sample,) = samples(log)
+    assert sample.limit
+    assert sample.scores
+    assert sample.scores["reward"].metadata
+    assert sample.scores["reward"].metadata["steps"] == 2
+
+
+def test_tool__plays_until_the_game_is_over():
+    plan = plan_of("TextCraft-v0", BEEHIVE)
+
+    def call(messages: list[Any]) -> ModelOutput:
+        action = {"action": plan[turns(messages)]}
+        return ModelOutput.for_tool_call("mockllm/model", "command", action)
+
+    task = door.textcraft("test")
+    log = run(task, model(call), solver=door.command_tool(), sample_id=f"{BEEHIVE}#0")
+    assert scores(log) == [(1.0, "C")]
+    assert turns(samples(log)[0].messages) == len(plan)
+
+
+AGENTS: list[tuple[str, dict[str, Any]]] = [("react", {}), ("adapt", {"d_max": 2}), ("try_again", {})]
+
+
+@pytest.mark.parametrize(("name", "args"), AGENTS)
+def test_suite_agent__plays_as_in_the_suite(name, args):
+    spec = "simulated:span=5,slip=0.2,seed=1"
+    solver = door.suite_agent(name, dialogue=False, max_calls=60, **args)
+    of = get_model("textcraft_gym/simulated:span=5", slip=0.2, seed=1)
+    log = run(door.textcraft("test"), of, solver=solver, limit=4)
+    for sample in samples(log):
+        assert sample.metadata
+        task = sample.metadata["task"]
+        run_spec = RunSpec("TextCraft-v0", "test", agent=name, agent_args=args, model=spec)
+        agent = run_spec.make_agent()
+        env = run_spec.make_env(agent)
+        models = run_spec.make_models()
+        episode = textcraft_gym.run_episode(env, agent, task=task, seed=0, model=models, max_calls=60)
+        expected: list[str] = [text for turn in episode.transcript for text in turn if text is not None]
+        assert [message.text for message in sample.messages] == expected
+        assert sample.scores
+        kept = sample.scores["reward"].metadata
+        assert kept
+        assert kept["calls"] == episode.calls
+        assert (kept["won"], kept["reward"], kept["stop_reason"]) == (episode.won, episode.reward, episode.stop_reason)
+
+
+def test_roles__are_answered_by_their_models():
+    asked: dict[str, int] = {"executor": 0, "planner": 0}
+
+    def of(role: str) -> Any:
+        def text(messages: list[Any]) -> str:
+            asked[role] += 1
+            return "task failed!" if role == "executor" else "Step 1: get 1 stick\nExecution Order: (Step 1)"
+
+        return says(text)
+
+    solver = door.suite_agent("adapt", d_max=2)
+    log = run(door.textcraft(), of("executor"), model_roles={"planner": of("planner")}, solver=solver, limit=1)
+    (sample,) = samples(log)
+    assert sample.scores
+    assert sample.scores["reward"].metadata
+    assert sample.scores["reward"].metadata["calls"] == asked
+    assert min(asked.values()) > 0
+
+
+@pytest.mark.parametrize(("omit", "sent"), [((), {"max_tokens", "stop_seqs", "temperature"}), ("max_tokens", None)])
+def test_parameters__are_those_of_the_agent_unless_they_are_left_out(omit, sent):
+    seen: list[set[str]] = []
+
+    def output(messages: list[Any], tools: Any, choice: Any, config: Any) -> ModelOutput:
+        seen.append(set(config.model_dump(exclude_none=True)) & {"max_tokens", "stop_seqs", "temperature", "seed"})
+        answered = ModelOutput.from_content("mockllm/model", "task failed!\n> more")
+        answered.usage = USAGE
+        return answered
+
+    of = get_model("mockllm/model", custom_outputs=output, memoize=False)
+    run(door.textcraft(), of, solver=door.suite_agent(omit=omit), limit=1)
+    assert seen[0] == (sent or {"stop_seqs", "temperature"})
+
+
+def test_failure_of_a_model__is_an_error_and_no_zero():
+    def fails(messages: list[Any]) -> ModelOutput:
+        raise RuntimeError("no answer")
+
+    (log,) = inspect_ai.eval(
+        door.textcraft(), model=model(fails), solver=door.suite_agent(), limit=1, display="none", log_dir="logs"
+    )
+    assert log.status == "error"
+
+
+def test_page__has_a_command_and_a_script_that_play(tmp_path: Path):
+    page = (Path(__file__).parents[2] / "docs" / "evaluators.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^inspect (eval .* textcraft_gym/simulated .*)$", page, re.MULTILINE)
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    arguments = ["-m", "inspect_ai", *command.split(), "--display", "none"], ["-c", script]
+    for words in arguments:
+        done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "1.0\n"
+    (adapt, react) = sorted((read_eval_log(str(file)) for file in (tmp_path / "logs").glob("*.eval")), key=solver)
+    assert [solver(adapt), solver(react)] == ["adapt", "react"]
+    assert scores(adapt) == scores(react) == [(1.0, "C")] * 3
+
+
+def solver(log: EvalLog) -> str:
+    return str((log.eval.solver_args or {})["name"])
+
+
+def test_unknown_argument__is_refused():
+    with pytest.raises(textcraft_gym.UnknownName, match="distractor"):
+        door.textcraft(distractor=0)
