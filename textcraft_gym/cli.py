@@ -454,7 +454,8 @@ def make_splits(
     made = textcraft_gym.make_splits(
         env, (train, dev, test), seed=seed, compositional=compositional, out=out, recipes=recipes
     )
-    out.with_suffix(".leakage.json").write_text(json.dumps(made.leakage._asdict(), indent=2) + "\n", encoding="utf-8")
+    report = json.dumps(made.leakage._asdict(), indent=2) + "\n"
+    out.with_suffix(".leakage.json").write_text(report, encoding="utf-8", newline="\n")
     display.show_splits(made.depths, made.splits)
     display.show_leakage(made.leakage, "train", "test")
 

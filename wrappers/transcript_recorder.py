@@ -111,7 +111,8 @@ class TranscriptRecorder(TextWrapper):
         self._turns = ()
         # One write to a file in append mode, so that lines of several processes do not mix.
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        binary: int = getattr(os, "O_BINARY", 0)  # without it Windows would end the line with two characters
+        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | binary, 0o644)
         try:
             os.write(file, line.encode())
         finally:

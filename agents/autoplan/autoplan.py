@@ -210,7 +210,7 @@ def read_plan(plan: str | Path | None) -> str:
         try:
             if not Path(text).is_file():  # a pipe or a device could be read for ever
                 raise ValueError(f"there is no file {text[:80]!r} with a plan")
-            with Path(text).open(encoding="utf-8") as file:
+            with Path(text).open(encoding="utf-8-sig") as file:
                 text = file.read(2 * MAX_PLAN)
         except (OSError, UnicodeError) as error:
             raise ValueError(f"the plan {text[:80]!r} cannot be read: {error}"[:MAX_ERROR]) from error

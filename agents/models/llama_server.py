@@ -90,11 +90,11 @@ def available_memory() -> int | None:
     """Return the bytes of memory that are free for this process; None if the system does not say."""
     found = []
     with suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
         found.append(1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
     with suppress(OSError, ValueError, StopIteration):  # of a container; not a number if it has no limit
-        limit, used = (int((_CONTROL_GROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
-        lines = (_CONTROL_GROUP / "memory.stat").read_text().splitlines()
+        limit, used = (int((_CONTROL_GROUP / f"memory.{name}").read_text("ascii")) for name in ("max", "current"))
+        lines = (_CONTROL_GROUP / "memory.stat").read_text("ascii").splitlines()
         # Pages of files that were not read lately count as used, and are given up when memory is wanted.
         idle = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
         found.append(max(0, limit - used + idle))

@@ -138,4 +138,4 @@ def _trajectory(problem: Problem, task_id: str) -> dict[str, Any]:
 
 
 def _write_json(file: Path, value: dict[str, Any]) -> None:
-    file.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8", newline="\n")
