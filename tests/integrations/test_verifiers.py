@@ -121,14 +121,16 @@ def test_plan__wins_and_nonsense_does_not():
 
 
 def test_dialogue__is_that_of_the_environment():
-    plan = plan_of("TextCraft-v0", BEEHIVE)
-    (episode,) = played(environment(split="test"), lambda messages: plan[turns(messages)], f"{BEEHIVE}#0")
-    game = gym.make("TextCraft-v0")
-    expected = [game.reset(seed=0, options={"task": BEEHIVE})[0]]
-    for action in plan[:-1]:
+    actions = ["look", "hunt 1 beef", "look"]
+    env = environment(env="MineTechTree-v0", seeds=2, max_steps=len(actions))
+    second = list(env.taskset.take(2))[1]
+    (episode,) = played(env, lambda messages: actions[turns(messages)], second.data.name)
+    game = gym.make("MineTechTree-v0")
+    expected = [game.reset(seed=1, options={"task": second.data.info["task"]})[0]]
+    for action in actions[:-1]:
         expected += [action, game.step(action)[0]]
     messages = [message.content for message in episode.traces[0].branches[-1].messages]
-    assert messages[1:] == [*expected, plan[-1]]
+    assert messages[1:] == [*expected, actions[-1]]
 
 
 def test_episodes__at_once_do_not_mix():
