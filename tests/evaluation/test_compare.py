@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from textcraft_gym.cli import app
-from textcraft_gym.evaluation.compare import compare, mcnemar_p_value, paired_interval
+from textcraft_gym.evaluation.compare import compare, holm, mcnemar_p_value, paired_interval, verdict
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -73,6 +73,66 @@ def test_compare__turns_round_with_its_runs():
 def test_compare__of_nothing_has_no_difference():
     found = compare([], [record("a", True)])
     assert (found.tasks, found.left_out, found.difference, found.p_value) == (0, 1, None, 1.0)
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.001, 0.999))
+def test_holm__calls_clear_what_the_stepwise_procedure_rejects(p_values: list[float], level: float):
+    rejected: set[int] = set()
+    for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[index] * (len(p_values) - step) >= level:
+            break
+        rejected.add(index)
+    assert {index for index, p_value in enumerate(holm(p_values)) if p_value < level} == rejected
+
+
+OUTCOMES = st.lists(st.sampled_from([True, False, None]), min_size=5, max_size=5)
+
+
+def played(outcomes: list[bool | None]) -> list[dict]:
+    """Records of one run: None is an episode with an error."""
+    return [record(f"task {n}", bool(won), error="boom" if won is None else None) for n, won in enumerate(outcomes)]
+
+
+@given(OUTCOMES, OUTCOMES)
+def test_verdict__of_two_runs_is_their_comparison(first: list[bool | None], second: list[bool | None]):
+    runs = {"first": played(first), "second": played(second)}
+    found = verdict(runs)
+    best, other = found.standings
+    expected = compare(runs[other.run], runs[best.run])
+    assert other.behind == expected
+    assert other.p_value == expected.p_value
+    assert (found.tasks, found.left_out, found.pairs) == (expected.tasks, expected.left_out, 1)
+    assert best.won >= other.won
+    assert best.won - other.won == len(expected.gained) - len(expected.lost)
+    assert found.winner == (best.run if expected.p_value < 0.05 else None)
+
+
+@given(st.lists(OUTCOMES, min_size=1, max_size=4))
+def test_verdict__ranks_runs_by_the_tasks_that_all_have_played(outcomes: list[list[bool | None]]):
+    runs = {str(number): played(of_run) for number, of_run in enumerate(outcomes)}
+    shared = [of_task for of_task in zip(*outcomes, strict=True) if None not in of_task]
+    found = verdict(runs)
+    assert found.tasks == len(shared)
+    assert [standing.run for standing in found.standings] == sorted(
+        runs, key=lambda run: -sum(of_task[int(run)] or 0 for of_task in shared)
+    )
+    for standing in found.standings:
+        assert standing.won == sum(of_task[int(standing.run)] or 0 for of_task in shared)
+        assert (standing.behind is None) == (standing is found.standings[0])
+
+
+def test_verdict__needs_more_from_more_runs():
+    def runs(count: int) -> dict[str, list[dict]]:
+        return {str(number): played([number == 0] * 6) for number in range(count)}
+
+    assert (verdict(runs(2)).winner, verdict(runs(2)).standings[1].p_value) == ("0", 0.03125)
+    three = verdict(runs(3))
+    assert (three.winner, [standing.p_value for standing in three.standings]) == (None, [None, 0.09375, 0.09375])
+    assert verdict(runs(1)).winner is None
+
+
+def test_mcnemar_p_value__of_thousands_of_tasks():
+    assert mcnemar_p_value(2000, 2200) == pytest.approx(binomtest(2000, 4200).pvalue)
 
 
 def test_compare__is_a_command(tmp_path: Path):

@@ -41,7 +41,9 @@ def bars(svg: str) -> dict[str, ElementTree.Element]:
 
 
 def words(svg: str) -> list[str]:
-    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    """Every text of the image and every entry of the legend beside it."""
+    plot = ElementTree.fromstring(svg)
+    return ["".join(text.itertext()).strip() for text in (*plot.iter(f"{SVG}text"), *plot.iter("li"))]
 
 
 def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines():
@@ -123,12 +125,21 @@ def every_plot(run: str, simulated: tuple[str, ...] = ()) -> list[str]:
 
 def test_plots__are_images_with_a_title_and_labelled_axes():
     for svg in every_plot("a"):
-        image = ElementTree.fromstring(svg)
+        image = ElementTree.fromstring(svg)[0]
         title = image.findtext(f"{SVG}title")
         assert title
         assert (image.attrib["role"], image.attrib["aria-label"]) == ("img", title)
         assert title in words(svg)
         assert {"episodes won (%)", "mean calls per episode", "share of episodes (%)"} & set(words(svg))
+
+
+def test_plots__have_a_legend_beside_the_image_with_the_colours_of_its_bars():
+    for svg in every_plot("a"):
+        image, legend = ElementTree.fromstring(svg)
+        assert (image.tag, legend.tag) == (f"{SVG}svg", "ul")
+        colours = [span.attrib["style"].removeprefix("background: ") for span in legend.iter("span") if not span.text]
+        assert {rect.attrib["fill"] for rect in image.iter(f"{SVG}rect") if float(rect.attrib["width"])} <= set(colours)
+        assert len(colours) == len(legend)
 
 
 def test_plots__mark_runs_of_a_simulated_model():
@@ -140,7 +151,7 @@ def test_plots__show_names_as_text_whatever_they_hold():
     for svg in every_plot(HOSTILE):
         image = ElementTree.fromstring(svg)
         assert {element.tag.removeprefix(SVG) for element in image.iter()} <= {
-            "svg", "title", "g", "path", "rect", "text", "tspan"
+            "div", "svg", "title", "g", "path", "rect", "text", "tspan", "ul", "li", "span"
         }  # fmt: skip
         assert any(text.startswith(HOSTILE[:40]) for text in words(svg))
 

@@ -1,4 +1,4 @@
-"""Plots of runs as inline SVG. Lines and text inherit the colour of the page.
+"""Plots of runs as inline SVG, each with its legend as a list beside it. Lines and text inherit the colour of the page.
 
 Fills are from the colour-blind-safe palette of Okabe and Ito, each with a readable text colour. Source: M. Okabe and
 K. Ito, Color Universal Design, 2002.
@@ -41,7 +41,7 @@ BLUE, ORANGE, GREEN = Colour("#0072b2", "#fff"), Colour("#e69f00"), Colour("#009
 VERMILION, PURPLE, SKY = Colour("#d55e00"), Colour("#cc79a7"), Colour("#56b4e9")
 YELLOW, GREY = Colour("#f0e442"), Colour("#9a9a9a")
 DISTINCT = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, GREY, YELLOW)
-GROWING = (GREY, Colour("#c6dbef"), Colour("#7fb8da"), Colour("#3a87bd", "#fff"), Colour("#10508f", "#fff"))
+GROWING = (GREY, Colour("#c6dbef"), Colour("#7fb8da"), Colour("#3a87bd"), Colour("#10508f", "#fff"))
 
 
 class Part(NamedTuple):
@@ -120,11 +120,8 @@ def success_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
                 drawn += _rate_bar(by_group[name], axis, y + RATE_BAR * index, _colour(index), hint)
         y += height + 10
     drawn += axis.words(y - 6, "episodes won (%)")
-    y += 42
-    for index, run in enumerate(runs):
-        drawn += [_swatch(0, y, _colour(index)), _name(run, 20, y + 11, simulated)]
-        y += LINE
-    return _plot("Success by group, with 95% Wilson intervals", y, drawn)
+    legend = {run: _colour(index) for index, run in enumerate(runs)}
+    return _plot("Success by group, with 95% Wilson intervals", y + 36, drawn, legend, simulated)
 
 
 def calls_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
@@ -207,7 +204,8 @@ def _stacked(
     longest = max((sum(part.length for part in bar.parts) for bar in bars), default=0.0)
     axis = Axis(_left(bar.name for bar in bars), _ticks(100.0 if unit == SHARE else longest))
     # Shares fill the axis to 100 even if every bar is shorter, so that plots of different runs can be compared.
-    drawn, y = _legend(legend, TITLE)
+    drawn: list[Markup] = []
+    y = TITLE - 8
     for panel in panels:
         drawn.append(_name(panel.run, 0, y + 18, simulated))
         if panel.note:
@@ -219,7 +217,7 @@ def _stacked(
         for index, bar in enumerate(panel.bars):
             drawn += _bar(bar, axis, y + LINE * index, BAR)
         y += height
-    return _plot(title, y + 42, [*drawn, *axis.words(y, unit)])
+    return _plot(title, y + 42, [*drawn, *axis.words(y, unit)], legend)
 
 
 def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
@@ -248,16 +246,22 @@ def _cut(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _legend(legend: Mapping[str, Colour], y: float) -> tuple[list[Markup], float]:
-    """Return the legend, wrapped into lines, and the y coordinate below it."""
-    drawn, x = [], 0.0
-    for label, colour in legend.items():
-        width = 32 + LETTER * len(label)
-        if x and x + width > WIDTH:  # an entry wider than the plot still gets a line for itself
-            x, y = 0.0, y + LINE
-        drawn += [_swatch(x, y, colour), _text(x + 18, y + 11, label)]
-        x += width
-    return drawn, y + LINE
+def _legend(legend: Mapping[str, Colour], simulated: Collection[str]) -> Markup:
+    return _element(
+        "ul",
+        *(
+            _element(
+                "li",
+                _element("span", class_="swatch", style=f"background: {colour.fill}"),
+                _element("span", label, class_="label"),
+                " ",
+                _element("span", SIMULATED, class_="simulated") if label in simulated else "",
+            )
+            for label, colour in legend.items()
+        ),
+        class_="legend",
+        aria_label="Legend",
+    )
 
 
 def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str) -> list[Markup]:
@@ -300,8 +304,14 @@ def _colour(index: int) -> Colour:
     return DISTINCT[index % len(DISTINCT)]
 
 
-def _plot(title: str, height: float, drawn: Iterable[Markup]) -> Markup:
-    return _element(
+def _plot(
+    title: str,
+    height: float,
+    drawn: Iterable[Markup],
+    legend: Mapping[str, Colour],
+    simulated: Collection[str] = (),
+) -> Markup:
+    image = _element(
         "svg",
         _element("title", title),
         _text(0, 16, title, font_size=15, font_weight=600),
@@ -313,10 +323,7 @@ def _plot(title: str, height: float, drawn: Iterable[Markup]) -> Markup:
         fill="currentColor",
         font_size=13,
     )
-
-
-def _swatch(x: float, y: float, colour: Colour) -> Markup:
-    return _rect(x, y, 12, 12, colour)
+    return _element("div", image, _legend(legend, simulated), class_="plot")
 
 
 def _rect(x: float, y: float, width: float, height: float, colour: Colour, hint: str = "") -> Markup:
@@ -329,9 +336,11 @@ def _text(x: float, y: float, text: str, **attributes: str | float) -> Markup:
 
 
 def _element(tag: str, *children: str, **attributes: str | float) -> Markup:
-    """Return an SVG element; plain text and attributes are escaped, ``Markup`` is kept."""
+    """Return an element; plain text and attributes are escaped, ``Markup`` is kept. ``class_`` is class."""
     attribute_text = Markup("").join(
-        Markup(' {}="{}"').format(name.replace("_", "-"), f"{value:.6g}" if isinstance(value, float) else value)
+        Markup(' {}="{}"').format(
+            name.rstrip("_").replace("_", "-"), f"{value:.6g}" if isinstance(value, float) else value
+        )
         for name, value in attributes.items()
     )
     return Markup("<{0}{1}>{2}</{0}>").format(tag, attribute_text, Markup("").join(children))

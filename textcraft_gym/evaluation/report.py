@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from textcraft_gym.evaluation.metrics import ALL, Summary
+from textcraft_gym.evaluation.metrics import ALL, Summary, summarise_by_group
+from textcraft_gym.evaluation.timing import timing
 
 SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "errors")
+TIMING = ("run", "group", "n", "mean s", "median s", "95% below", "longest s", "s in models", "s per call")
 SIMULATED = " (simulated model)"
 """Mark of a run whose numbers come from a simulated model."""
 
@@ -49,6 +51,16 @@ def effort_table(runs: Runs) -> Rows:
         _effort(run, group, roles, summary) for run, by_group in asked.items() for group, summary in by_group.items()
     )
     return [headings, *rows]
+
+
+def time_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rows:
+    """Return a row of ``TIMING`` cells for each run and group of records; none for those without times."""
+    return [
+        (run, group, str(found.episodes), *map(seconds, found.durations))
+        for run, records in runs.items()
+        for group in summarise_by_group(records)
+        if (found := timing(record for record in records if group in (record["group"], ALL)))
+    ]
 
 
 def markdown(runs: Runs) -> str:
@@ -93,6 +105,13 @@ def _effort(run: str, group: str, roles: list[str], summary: Summary) -> tuple[s
         number(summary.precision, 100),
         number(summary.recall, 100),
     )
+
+
+def seconds(duration: float | None) -> str:
+    """Return a duration for a table, to two digits or three; a dash where there is none."""
+    if duration is None:
+        return "-"
+    return f"{duration:.0f}" if duration >= 100 else f"{duration:.3g}" if duration >= 0.1 else f"{duration:.2g}"
 
 
 def number(value: float | None, scale: int = 1, digits: int = 1) -> str:

@@ -1,0 +1,261 @@
+"use strict";
+
+// Whatever comes from an episode is added as text. Nothing is ever read as HTML.
+function make(tag, className, ...inside) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.append(...inside);
+  return element;
+}
+
+function counted(number, unit) {
+  return `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
+}
+
+function foldable(className, heading, open, ...inside) {
+  const details = make("details", className, make("summary", "", ...heading), ...inside);
+  details.open = open;
+  return details;
+}
+
+const isNode = (part) => typeof part === "object";
+
+function totals(node) {
+  const sum = { steps: node.steps, calls: node.calls, tokens: node.tokens };
+  for (const child of node.parts.filter(isNode).map(totals)) {
+    for (const key in sum) sum[key] += child[key];
+  }
+  return sum;
+}
+
+const effort = (of) => `${counted(of.steps, "step")}, ${counted(of.calls, "call")}, ${counted(of.tokens, "token")}`;
+
+function treeOf(node, record, isRoot) {
+  const isInner = node.parts.some(isNode);
+  const [outcome, words] =
+    node.outcome === null ? ["open", "… not ended"] : node.outcome ? ["won", "✓ success"] : ["lost", "✗ failure"];
+  // A node of a search tree was played elsewhere: it says itself how often it was visited, and what it is worth.
+  const isBranch = node.role.endsWith("branch");
+  const isChosen = node.role === "chosen branch";
+  const heading = isBranch ? [
+    make("span", `outcome ${outcome}`, node.outcome === null ? "·" : words), " ",
+    make("span", isChosen ? "role chosen" : "role", isChosen ? "chosen" : node.role.replace(/ ?branch$/, "")), " ",
+    make("span", isChosen ? "task" : "", node.task),
+  ] : [
+    make("span", `outcome ${outcome}`, words), " ",
+    make("span", "role", node.role), " ",
+    make("span", "task", node.task), " ",
+    make("span", "quiet", `depth ${node.depth}; ${effort(totals(node))}`),
+  ];
+  const parts = node.parts.map((part) =>
+    typeof part === "number" ? playOf(record, part)
+    : typeof part === "string" ? make("pre", "written", part)
+    : treeOf(part, record, false));
+  if (isInner && node.steps + node.calls) parts.unshift(make("p", "quiet", `Of these its own: ${effort(node)}.`));
+  if (isBranch && !parts.length) return make("div", `leaf ${outcome}`, ...heading);
+  if (!parts.length) parts.push(make("p", "quiet", "This part has no actions and no notes."));
+  // Parts that were divided stand open, so that the shape of the recursion is seen; attempts open on demand, and of a
+  // search tree all but the chosen way.
+  const isOpen = isRoot || (isInner && (!isBranch || isChosen));
+  return foldable(`node ${outcome}`, heading, isOpen, make("div", "parts", ...parts));
+}
+
+function playOf(record, index) {
+  const [action, observation] = record.transcript[index];
+  const restore = record.restores.find(([entry]) => entry === index);
+  const played = restore ? make("span", "reset", `back to entry ${restore[1]} of the transcript`)
+    : action === null ? make("span", "reset", "reset") : make("code", "action", `> ${action}`);
+  if (record.restores.length) played.append(make("span", "quiet", ` entry ${index}`));
+  // The moment was shown when it was first reached.
+  return restore ? make("div", "play", played) : make("div", "play", played, observationOf(observation));
+}
+
+function observationOf(text) {
+  const lines = text.split("\n");
+  const whole = make("pre", "observation", text);
+  if (lines.length <= 8 && text.length <= 800) return whole;
+  const about = lines.length > 1 ? counted(lines.length, "line") : counted(text.length, "character");
+  return foldable("long", [make("span", "start", lines[0].slice(0, 100)), ` … ${about}`], false, whole);
+}
+
+// As an image: no script of a picture runs, and none of its markup becomes the page's.
+function pictureOf(svg) {
+  const image = make("img", "picture");
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  image.alt = "The last state of the episode";
+  return image;
+}
+
+function treeWithButtons(record) {
+  const tree = treeOf(record.trace, record, true);
+  const buttons = ["Open all", "Close all"].map((words, number) => {
+    const button = make("button", "", words);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      for (const node of tree.querySelectorAll("details.node")) node.open = number === 0;
+      tree.open = true;
+    });
+    return button;
+  });
+  return [make("p", "buttons", ...buttons), tree];
+}
+
+function insideOf(record) {
+  const inside = treeWithButtons(record);
+  if (record.traceback) inside.unshift(foldable("long", ["Traceback"], false, make("pre", "", record.traceback)));
+  if (record.picture) inside.push(pictureOf(record.picture));
+  return [make("p", "quiet", record.facts), ...inside];
+}
+
+// The episodes: a short line for each in an index, and what is inside of them in compressed blocks of many.
+const index = JSON.parse(document.querySelector("#index").textContent);
+const blocks = document.querySelector("#blocks").textContent.trim().split("\n");
+const lines = index.lines.map((cells, number) => {
+  const line = Object.fromEntries(index.columns.map((column, at) => [column, cells[at]]));
+  const [run, isSimulated] = index.runs[line.run];
+  return { ...line, run, isSimulated, number, name: `${run}/${line.task}` };
+});
+
+async function recordOf(line) {
+  const block = index.starts.findLastIndex((start) => start <= line.number);
+  const bytes = Uint8Array.from(atob(blocks[block]), (letter) => letter.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const records = (await new Response(unpacked).text()).split("\n");
+  return JSON.parse(records[line.number - index.starts[block]]);
+}
+
+async function fill(inside, line) {
+  const link = make("a", "link", "Link to this episode");
+  link.href = `#episodes?${new URLSearchParams({ episode: line.name })}`;
+  try {
+    inside.replaceChildren(link, ...insideOf(await recordOf(line)));
+  } catch (error) {
+    inside.replaceChildren(make("p", "error", `This episode cannot be shown: ${error}`));
+  }
+}
+
+const NUMBERS = ["steps", "optimal", "calls", "k_max", "seconds"];
+const CELLS = ["claimed_success", "group", ...NUMBERS, "stop_reason"];
+
+// A name can be broken after each underscore.
+function breakable(text) {
+  const [first, ...others] = text.split("_");
+  return [first, ...others.flatMap((part) => ["_", document.createElement("wbr"), part])];
+}
+
+function cellOf(line, column) {
+  const isMistaken = column === "claimed_success" && line[column].endsWith("(wrong)");
+  const mark = NUMBERS.includes(column) ? "number" : isMistaken ? "mistaken" : "";
+  return make("span", mark, make("span", "key", `${column} `), ...breakable(line[column]));
+}
+
+function rowOf(line) {
+  const run = make("span", "whose", make("span", "run", line.run));
+  if (line.isSimulated) run.append(" ", make("span", "simulated", "simulated model"));
+  const heading = [
+    make("span", "task", line.task), run, make("span", `outcome ${line.outcome}`, index.outcomes[line.outcome]),
+    ...CELLS.map((column) => cellOf(line, column)),
+  ];
+  if (line.error) heading.push(make("span", "message error", line.error));
+  const inside = make("div", "inside");
+  const row = foldable("episode", heading, false, inside);
+  row.dataset.task = line.task;
+  row.dataset.run = line.run;
+  row.addEventListener("toggle", () => fill(inside, line), { once: true });
+  row.addEventListener("toggle", () => {
+    if (row.open) chosen.episode = line.name;
+    else if (chosen.episode === line.name) chosen.episode = "";
+    writeAddress();
+  });
+  return row;
+}
+
+// What is chosen is in the address of the page, which can be kept and sent: report.html#episodes?outcome=lost&task=oak
+const ROWS = 100;
+const NOTHING = { run: "", outcome: "", group: "", task: "", page: "", episode: "" };
+const FILTERS = ["run", "outcome", "group"];
+const chosen = { ...NOTHING };
+const list = document.querySelector("#list");
+const search = document.querySelector("#task");
+const buttons = [...document.querySelectorAll("fieldset[data-filter] button")];
+
+function fits(line) {
+  return FILTERS.every((filter) => !chosen[filter] || line[filter] === chosen[filter])
+    && line.task.toLowerCase().includes(chosen.task.trim().toLowerCase());
+}
+
+function writeAddress() {
+  // An episode tells its page.
+  const filled = Object.entries(chosen).filter(([key, value]) => value && !(key === "page" && chosen.episode));
+  history.replaceState(null, "", filled.length ? `#episodes?${new URLSearchParams(filled)}` : "#episodes");
+}
+
+function show() {
+  const shown = lines.filter(fits);
+  const pages = Math.max(1, Math.ceil(shown.length / ROWS));
+  const page = Math.min(pages, Math.max(1, Number.parseInt(chosen.page, 10) || 1));
+  chosen.page = page > 1 ? String(page) : "";
+  list.replaceChildren(...shown.slice((page - 1) * ROWS, page * ROWS).map(rowOf));
+  document.querySelector("#shown").textContent =
+    `${shown.length.toLocaleString("en")} of ${counted(lines.length, "episode")}`;
+  for (const pager of document.querySelectorAll(".pager")) {
+    pager.hidden = pages === 1;
+    pager.querySelector("span").textContent = `page ${page} of ${pages}`;
+    for (const button of pager.querySelectorAll("button")) {
+      button.disabled = page + Number(button.value) < 1 || page + Number(button.value) > pages;
+    }
+  }
+  for (const button of buttons) {
+    button.setAttribute("aria-pressed", String(chosen[button.parentElement.dataset.filter] === button.value));
+  }
+  if (search.value.trim() !== chosen.task.trim()) search.value = chosen.task;
+}
+
+function choose(change) {
+  Object.assign(chosen, { page: "", episode: "" }, change);
+  show();
+  writeAddress();
+}
+
+function openEpisode(name) {
+  const line = lines.find((line) => line.name === name);
+  if (line && !fits(line)) Object.assign(chosen, NOTHING);
+  if (line) chosen.page = String(Math.floor(lines.filter(fits).indexOf(line) / ROWS) + 1);
+  chosen.episode = line ? name : "";
+  show();
+  if (!line) {
+    document.querySelector("#shown").textContent += `; there is no episode ${name}`;
+    return;
+  }
+  const row = [...list.children].find((row) => row.dataset.task === line.task && row.dataset.run === line.run);
+  row.open = true;
+  row.querySelector("summary").focus({ preventScroll: true });
+  row.scrollIntoView();
+}
+
+function readAddress() {
+  if (!location.hash.startsWith("#episodes?")) return;
+  const given = Object.fromEntries(new URLSearchParams(location.hash.slice("#episodes?".length)));
+  for (const key in NOTHING) chosen[key] = given[key] ?? "";
+  if (chosen.episode) {
+    openEpisode(chosen.episode);
+  } else {
+    show();
+    document.querySelector("#episodes").scrollIntoView();
+  }
+}
+
+for (const button of buttons) {
+  button.addEventListener("click", () => choose({ [button.parentElement.dataset.filter]: button.value }));
+}
+search.addEventListener("input", () => choose({ task: search.value }));
+for (const button of document.querySelectorAll(".pager button")) {
+  button.addEventListener("click", () => {
+    choose({ page: String((Number(chosen.page) || 1) + Number(button.value)) });
+    document.querySelector("#episodes .filters").scrollIntoView();
+  });
+}
+window.addEventListener("hashchange", readAddress);
+show();
+readAddress();
+performance.mark("ready");

@@ -1,0 +1,66 @@
+"""How long episodes and completions took. Times are not in ``metrics``, since they differ when a run is repeated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Durations of episodes without an error, in seconds.
+
+    Attributes:
+        episodes: Number of these episodes.
+        mean, median: Of the duration of an episode, during which other episodes may have been played, too.
+        slow: The duration that 95% of the episodes do not exceed.
+        longest: Of all episodes.
+        model: Mean sum of the durations of an episode's completions.
+        latency: Mean duration of a completion; None if none was asked for.
+    """
+
+    episodes: int
+    mean: float
+    median: float
+    slow: float
+    longest: float
+    model: float
+    latency: float | None
+
+    @property
+    def durations(self) -> tuple[float | None, ...]:
+        """All durations, in the order of the attributes."""
+        return self.mean, self.median, self.slow, self.longest, self.model, self.latency
+
+
+def timing(records: Iterable[Mapping[str, Any]]) -> Timing | None:
+    """Return the timing of episode records; None if none of them was timed, as in records of other programs."""
+    timed = [record for record in records if not record.get("error") and record.get("seconds")]
+    if not timed:
+        return None
+    seconds = sorted(record["seconds"] for record in timed)
+    model = [record.get("model_seconds") or 0.0 for record in timed]
+    calls = sum(sum(record["calls"].values()) for record in timed)
+    return Timing(
+        episodes=len(timed),
+        mean=fmean(seconds),
+        median=median(seconds),
+        slow=_percentile(seconds, 0.95),
+        longest=seconds[-1],
+        model=fmean(model),
+        latency=sum(model) / calls if calls else None,
+    )
+
+
+def latency(record: Mapping[str, Any]) -> float | None:
+    """Return the mean duration of a completion of an episode; None without completions or without times."""
+    calls = sum(record["calls"].values())
+    return record["model_seconds"] / calls if calls and record.get("model_seconds") is not None else None
+
+
+def _percentile(ascending: Sequence[float], share: float) -> float:
+    """Return the smallest value that at least this share of the values does not exceed."""
+    return ascending[math.ceil(share * len(ascending)) - 1]
