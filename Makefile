@@ -10,7 +10,7 @@ OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local test-doors test-verifiers bench
-.PHONY: bench-engine bench-ray bench-local bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
+.PHONY: bench-engine bench-ray bench-local bench-report bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -117,6 +117,10 @@ bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/questions.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/minetechtree.py
+
+# How fast a browser opens a report of many episodes. Needs chromium and chromedriver.
+bench-report: $(VENV)/.test
+	$(BIN)/python benchmarks/report.py
 
 # A shop of the original's size: first load from its files, later load from the cache, searches. Takes some minutes.
 bench-shop: $(VENV)/.demo

@@ -26,6 +26,7 @@ HOSTILE = (
     "</script></details><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>{{7*7}}"
 )
 LABEL = "simulated model"
+ROOT = Path(__file__).parents[2]
 
 
 def node(task: str = "goal", *parts: Any, **more) -> dict:
@@ -237,6 +238,12 @@ def test_html_page__begins_with_a_verdict(won: dict[str, int], words: str):
     page = html_page(runs, dict.fromkeys(runs, config(model="openai:m")))
     assert page.index('<section id="verdict">') == page.index("<section")
     assert words in words_of(page, "verdict")
+    assert not re.search(r"-0\.0\b", words_of(page, "verdict"))
+
+
+def test_html_page__counts_errors_beside_the_success_of_one_run():
+    page = html_page({"a": [record(), broken(record("another"))]}, {"a": config()})
+    assert "100.0% of 1 episode (95% interval 20.7% to 100.0%); 1 ended with an error." in words_of(page, "verdict")
 
 
 def test_html_page__has_standings_from_the_best_to_the_last():
@@ -249,7 +256,7 @@ def test_html_page__has_standings_from_the_best_to_the_last():
     assert cells[:7] == ["20 of 20", "100.0%", "-", "-", "-", "0", "0 of 20"]
     assert cells[8:9] == ["-100.0"]
     assert cells[-1] == "1"
-    assert "1 left out" in words_of(page, "verdict")
+    assert "left out are 1 that a run lacks" in words_of(page, "verdict")
 
 
 def test_html_page__has_a_verdict_for_each_world():
@@ -431,6 +438,22 @@ def test_html_page__can_be_read_in_light_and_in_dark(simulated_page: str):
 
 def test_html_page__moves_nothing(simulated_page: str):
     assert not re.search(r"transition|animation|@keyframes|behavior|smooth", simulated_page)
+
+
+def test_report_page__has_code_that_writes_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/report.md").read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(block, {})
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert index(page)["runs"] == [["adapt", True], ["react", True]]
+    assert len(lines(page)) == 40
+
+
+def test_report_page__names_every_part_of_a_report(simulated_page: str):
+    documented = (ROOT / "docs/report.md").read_text(encoding="utf-8")
+    parts = re.findall(r'<section id="(\w+)">', simulated_page)
+    assert re.findall(r'<a href="#(\w+)">', simulated_page) == parts
+    assert ", ".join(f"`{part}`" for part in parts) in documented
 
 
 def load(browser: Any, page: str, folder: Path) -> None:
@@ -734,6 +757,19 @@ def test_page__keeps_its_heads_in_sight(browser: Any, tmp_path: Path):
     assert places[0][0] == 0
     assert all(abs(below[0] - above[1]) <= 1 for above, below in pairwise(places)), places
     assert places[-1][1] < 200
+
+
+def test_page__shows_all_but_the_episodes_without_scripts(browser: Any, simulated_page: str, tmp_path: Path):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        load(browser, simulated_page, tmp_path)
+        visible = {
+            selector: any(element.is_displayed() for element in browser.find_elements("css selector", selector))
+            for selector in (".verdict", ".wide table", ".plot svg", ".legend", "noscript p", ".filters", ".columns")
+        }
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert [selector for selector, seen in visible.items() if not seen] == [".filters", ".columns"]
 
 
 def test_page__scrolls_wide_tables_and_not_the_page(browser: Any, tmp_path: Path):

@@ -172,7 +172,7 @@ def _percent(share: float | None) -> str:
 
 
 def _points(difference: float | None) -> str:
-    return "-" if difference is None else f"{100 * difference:+.1f}"
+    return "-" if difference is None else f"{100 * difference + 0.0:+.1f}"  # -0.0 is no number to show
 
 
 def _p_value(p_value: float) -> str:
