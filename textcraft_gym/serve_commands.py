@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from textcraft_gym.agents.loading import key_values
+from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 
 serve_app = typer.Typer(
     no_args_is_help=True, help="Serve environments or a model to other programs, on this machine unless told otherwise."
@@ -19,7 +25,55 @@ AllowedHosts = Annotated[
 MaxSessions = Annotated[int, typer.Option(min=1, help="Maximum number of sessions that are open at once.")]
 SessionTimeout = Annotated[float, typer.Option(help="Seconds without use after which a session is closed.")]
 
+EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
 
-def print_address(kind: str, address: str) -> None:
-    """Print where a server is."""
-    typer.echo(f"{kind} at {address} (Ctrl-C closes it)")
+
+@serve_app.command()
+def agentgym(
+    env: Annotated[str, typer.Option(help="textcraft, alfworld or webshop.")],
+    games: Annotated[
+        Path | None,
+        typer.Option(help="A folder of ALFWorld's official games, such as json_2.1.1; by default made ones."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="A folder or file of WebShop's products, with their synthetic goals.")
+    ] = None,
+    mapping: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file of item ids and tasks, such as mappings_test.json; may be repeated."),
+    ] = None,
+    env_arg: EnvArgs = None,
+    host: Host = "127.0.0.1",
+    port: Port = 36001,
+    allow_host: AllowedHosts = None,
+    max_sessions: MaxSessions = MAX_SESSIONS,
+    session_timeout: SessionTimeout = SESSION_SECONDS,
+) -> None:
+    """Serve an environment to AgentGym's clients, in place of AgentGym's own server."""
+    given = {"games": str(games)} if games else {}
+    given |= {"data": str(data), "goals": "synthetic"} if data else {}
+    with _extra("serve"):
+        from textcraft_gym.integrations.agentgym.app import create_app
+        from textcraft_gym.serving.server import run_server
+    app = create_app(
+        env,  # type: ignore[arg-type]  # checked there
+        mapping=mapping or (),
+        max_sessions=max_sessions,
+        session_seconds=session_timeout,
+        **{**given, **key_values(env_arg or [])},
+    )
+    run_server(app, host=host, port=port, allowed_hosts=allow_host or (), on_start=_shows(f"AgentGym's {env}"))
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Say how to install what is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ValueError(f"this needs the package {error.name}: pip install 'textcraft-gym[{name}]'") from error
+
+
+def _shows(kind: str) -> Callable[[str], None]:
+    """Return what prints where a server is."""
+    return lambda address: typer.echo(f"{kind} is served at {address} (Ctrl-C closes it)")

@@ -1,0 +1,141 @@
+"""The application that serves one of AgentGym's environments."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from gymnasium.error import ResetNeeded
+from starlette.exceptions import HTTPException
+
+from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.integrations.agentgym.numbering import (
+    InOrder,
+    Numbering,
+    crafting_goal,
+    goals_in_order,
+    household,
+    read_mapping,
+)
+from textcraft_gym.integrations.agentgym.worlds import ALFWorld, Begun, NotValid, TextCraft, WebShop, World
+from textcraft_gym.integrations.episode import TextEpisode
+from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS, Sessions
+
+WorldName: TypeAlias = Literal["textcraft", "alfworld", "webshop"]
+
+
+class _Kind(NamedTuple):
+    """One of AgentGym's environments: its routes, the environment that plays it, and how its tasks are numbered."""
+
+    world: type[World]
+    env_id: str
+    env_args: dict[str, Any]
+    number: Callable[[TextEpisode, Sequence[Path]], Numbering]
+
+
+def create_app(
+    world: WorldName,
+    *,
+    mapping: Sequence[Path] = (),
+    max_sessions: int = MAX_SESSIONS,
+    session_seconds: float = SESSION_SECONDS,
+    **env_args: Any,
+) -> FastAPI:
+    """Return the application of a server.
+
+    Failures are answers of status 200 with ``{"error": message}``, as AgentGym's clients expect; only what is no
+    request at all has the status 404, 405 or 422. After the end of an episode a command is answered, with ``done``.
+
+    Args:
+        world: Which of AgentGym's environments.
+        mapping: Files that say which task a number means; see ``numbering``. Without any, TextCraft's goals and
+            ALFWorld's tasks are numbered in order. WebShop's are the numbers of its goals.
+        max_sessions: Maximum number of open sessions.
+        session_seconds: Seconds without use after which a session is closed.
+        env_args: Further arguments of ``gym.make``.
+
+    Raises:
+        UnknownName: For an environment or an argument that does not exist.
+        DataError: If a mapping cannot be read.
+        ValueError: For a mapping of WebShop's.
+    """
+    if world not in _KINDS:
+        raise UnknownName("environment of AgentGym", world, list(_KINDS))
+    kind = _KINDS[world]
+    make = partial(Begun, kind.env_id, read=str, **{**kind.env_args, **env_args})
+    number = kind.number(make(), mapping)  # also loads the data, and finds what is wrong with the arguments
+    sessions: Sessions[Begun] = Sessions(max_sessions, session_seconds, on_close=Begun.close)
+    app = FastAPI(title=f"AgentGym's {world}, played by textcraft-gym")
+    for method, path, endpoint in kind.world(make, number, sessions).routes:
+        app.add_api_route(path, _answering(endpoint), methods=[method], response_model=None)
+    app.add_exception_handler(RequestValidationError, _refuse_types)
+    app.add_exception_handler(HTTPException, _refuse_path)
+    app.state.sessions = sessions
+    return app
+
+
+def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an endpoint that answers in JSON, and what a client did wrong as an error."""
+
+    async def answer(**arguments: Any) -> Response:
+        try:
+            return _json(await endpoint(**arguments))
+        except ResetNeeded:
+            return _json({"error": "reset the environment before the first step"})
+        except (TextCraftGymError, NotValid) as error:
+            return _json({"error": str(error)})
+
+    # FastAPI reads the parameters from the signature; names of types are looked up here, where they are defined.
+    answer.__signature__ = inspect.signature(endpoint, eval_str=True)  # type: ignore[attr-defined]
+    return answer
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    """Return an answer. Everything is escaped to ASCII: a text may hold what UTF-8 cannot encode."""
+    return Response(json.dumps(value), status, media_type="application/json")
+
+
+async def _refuse_types(request: Request, error: RequestValidationError) -> Response:
+    wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+    return _json({"error": "; ".join(wrong)}, 422)
+
+
+async def _refuse_path(request: Request, error: HTTPException) -> Response:
+    return _json({"error": error.detail}, error.status_code)
+
+
+def _crafting_number(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
+    book = episode.env.get_wrapper_attr("book")
+    return read_mapping(mapping, crafting_goal(book)) if mapping else InOrder(goals_in_order(book), again=True)
+
+
+def _household_number(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
+    if mapping:
+        return read_mapping(mapping, household)
+    return InOrder([task.id for task in episode.env.get_wrapper_attr("tasks")])
+
+
+def _shopping_number(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
+    if mapping:
+        raise ValueError("WebShop's tasks are the numbers of its goals: expected no mapping")
+    return InOrder([task.id for task in episode.env.get_wrapper_attr("tasks")])
+
+
+_KINDS = {
+    "textcraft": _Kind(TextCraft, "TextCraft-v0", {"split": "all"}, _crafting_number),
+    "alfworld": _Kind(
+        ALFWorld, "ALFWorld-v0", {"split": "all", "dialect": "0.3", "admissible": True}, _household_number
+    ),
+    "webshop": _Kind(
+        WebShop,
+        "WebShopLite-v0",
+        {"split": "all", "mode": "text", "products_per_page": 10, "admissible": True},
+        _shopping_number,
+    ),
+}

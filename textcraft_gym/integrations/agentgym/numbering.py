@@ -1,0 +1,142 @@
+"""Which task AgentGym means by a number."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from textcraft_gym.errors import DataError, TextCraftGymError
+from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
+
+_GOAL = re.compile(r"Goal: craft ([^\n]+?)\.\s*$")
+_NUMBER = re.compile(r"(?:.*_)?([0-9]{1,9})")
+
+
+class NoTask(TextCraftGymError, LookupError):
+    """A number that means no task."""
+
+
+class Numbering(Protocol):
+    """Returns the id of the task with a number, or raises ``NoTask``."""
+
+    def __call__(self, number: int) -> str:
+        """Return the task's id."""
+
+
+class InOrder:
+    """Numbers the tasks of a list from 0.
+
+    Args:
+        tasks: The ids.
+        again: Whether the list begins again at its end, as AgentGym's TextCraft does, where any number is a task.
+    """
+
+    def __init__(self, tasks: Sequence[str], *, again: bool = False) -> None:
+        self.tasks = tasks
+        self.again = again
+
+    def __call__(self, number: int) -> str:
+        """Return the task's id."""
+        if self.again:
+            return self.tasks[number % len(self.tasks)]
+        if not 0 <= number < len(self.tasks):
+            raise NoTask(f"expected the number of a task in 0..{len(self.tasks) - 1}, got {number}")
+        return self.tasks[number]
+
+
+class Mapped:
+    """Numbers tasks as mapping files do."""
+
+    def __init__(self, tasks: Mapping[int, str]) -> None:
+        self.tasks = tasks
+
+    def __call__(self, number: int) -> str:
+        """Return the task's id."""
+        if number not in self.tasks:
+            raise NoTask(f"the mapping has {len(self.tasks)} numbers of tasks, and {number} is none of them")
+        return self.tasks[number]
+
+
+def goals_in_order(book: RecipeBook) -> list[str]:
+    """Return every item that is crafted, by its depth, and within a depth by the file name of its first recipe.
+
+    That is AgentGym's order where the files of recipes are listed by name. AgentGym takes them in the order of the
+    disk, which differs between machines, so that only a mapping tells which goal a published number meant.
+    """
+    return sorted(book.depths, key=lambda item: (book.depths[item], min(recipe.id for recipe in book.recipes[item])))
+
+
+def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], str]) -> Mapped:
+    """Read mapping files: lists in JSON of objects with an ``item_id``, a number as ``7`` or ``alfworld_7``.
+
+    Args:
+        files: The files.
+        task_of: Returns the task's id for an object; one without a task raises ``LookupError``, ``TypeError`` or
+            ``ValueError``.
+
+    Raises:
+        DataError: If a file is no such list, or two objects mean different tasks by one number.
+    """
+    tasks: dict[int, str] = {}
+    for file in files:
+        try:
+            entries = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DataError(file, f"this is not JSON: {error}") from error
+        if not isinstance(entries, list):
+            raise DataError(file, "expected a list")
+        for index, entry in enumerate(entries):
+            try:
+                number, task = _number(entry["item_id"]), task_of(entry)
+            except (LookupError, TypeError, ValueError) as error:
+                raise DataError(file, f"this is no number with its task: {error}", index) from error
+            if tasks.setdefault(number, task) != task:
+                raise DataError(file, f"{number} is {task} here, and {tasks[number]} before", index)
+    return Mapped(tasks)
+
+
+def household(entry: Mapping[str, Any]) -> str:
+    """Return the ALFWorld task of an entry of AgentGym's own mapping files."""
+    return "/".join([_text(entry["task_type"]), _text(entry["task_id"])])
+
+
+def crafting_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
+    """Return the reader of TextCraft's goals: the ``goal``, an item, or the conversation that an entry records.
+
+    AgentGym's published trajectories are such conversations; of each the first message that ends in a goal counts.
+    """
+
+    def task(entry: Mapping[str, Any]) -> str:
+        goal = _text(entry["goal"]) if "goal" in entry else _goal_told(entry["conversations"])
+        item = goal.replace(" ", "_")
+        item = item if ":" in item else DEFAULT_NAMESPACE + item
+        if item not in book.depths:
+            raise ValueError(f"{goal!r} is not crafted")
+        return item
+
+    return task
+
+
+def _goal_told(conversation: Sequence[Mapping[str, Any]]) -> str:
+    found = (_GOAL.search(message["value"]) for message in conversation if message["from"] == "human")
+    match = next(filter(None, found), None)
+    if not match:
+        raise ValueError("no message of the conversation ends in a goal")
+    return match[1]
+
+
+def _number(item: Any) -> int:
+    match = _NUMBER.fullmatch(str(item))
+    if not match:
+        raise ValueError(f"expected a number as 7 or alfworld_7, got {item!r}")
+    return int(match[1])
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r}")
+    return value

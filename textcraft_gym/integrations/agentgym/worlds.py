@@ -1,0 +1,335 @@
+"""The routes of AgentGym's servers for TextCraft, ALFWorld and WebShop.
+
+They are answered in the server's one thread, which a command keeps busy for microseconds: no two commands of a session
+can meet. What an answer holds, and what it leaves out, is what AgentGym's clients read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel
+
+from textcraft_gym.integrations.agentgym.numbering import Numbering
+from textcraft_gym.integrations.episode import TextEpisode
+from textcraft_gym.serving.sessions import Sessions
+
+Answer: TypeAlias = Any
+"""A value of JSON."""
+Route: TypeAlias = tuple[str, str, Callable[..., Any]]
+"""The method, the path, and the coroutine that answers."""
+
+
+class Begun(TextEpisode):
+    """An episode that keeps its first observation.
+
+    Attributes:
+        first: The observation.
+    """
+
+    first = ""
+
+    def reset(self, task: str | None = None, seed: int | None = None) -> str:
+        """Begin an episode and return its first observation."""
+        self.first = super().reset(task, seed)
+        return self.first
+
+
+class NotValid(LookupError):
+    """A session that is not open; the message is AgentGym's."""
+
+
+class ById(BaseModel):
+    """A session of TextCraft or ALFWorld."""
+
+    id: int
+
+
+class Command(ById):
+    """A command in one."""
+
+    action: str
+
+
+class CraftingStart(ById):
+    """The task to begin in TextCraft."""
+
+    data_idx: int = 0
+
+
+class HouseholdStart(ById):
+    """The task to begin in ALFWorld; all three worlds are the one of text."""
+
+    game: int
+    world_type: Literal["Text", "Embody", "Hybrid"] = "Text"
+
+
+class ByEnvironment(BaseModel):
+    """A session of WebShop."""
+
+    env_idx: int
+
+
+class Purchase(ByEnvironment):
+    """A command in one."""
+
+    action: str
+
+
+class ShoppingStart(ByEnvironment):
+    """The task to begin in WebShop; None draws one."""
+
+    session_id: int | None = None
+
+
+class World:
+    """The sessions of a server.
+
+    Args:
+        make: Returns a new episode.
+        number: Returns the task of a number.
+        sessions: The table of sessions.
+    """
+
+    def __init__(self, make: Callable[[], Begun], number: Numbering, sessions: Sessions[Begun]) -> None:
+        self.make = make
+        self.number = number
+        self.sessions = sessions
+
+    def find(self, session: int) -> Begun:
+        """Return the episode of a session, or raise ``NotValid``."""
+        try:
+            return self.sessions.find(session)
+        except LookupError:
+            raise NotValid(f"The id {session} is not valid.") from None
+
+
+class TextCraft(World):
+    """TextCraft: a session begins its first task as soon as it is created, and its texts are the environment's."""
+
+    @property
+    def routes(self) -> list[Route]:
+        """What the server answers."""
+        return [
+            ("GET", "/", self.greet),
+            ("POST", "/create", self.create),
+            ("POST", "/reset", self.reset),
+            ("POST", "/step", self.step),
+            ("POST", "/close", self.close),
+            ("GET", "/observation", self.observation),
+            ("GET", "/commands", self.commands),
+            ("GET", "/goal", self.goal),
+            ("GET", "/detail", self.detail),
+        ]
+
+    async def greet(self) -> Answer:
+        """Say which server this is."""
+        return "This is environment TextCraft."
+
+    async def create(self) -> Answer:
+        """Open a session and begin the task of its own number."""
+        session = self.sessions.open(self.make)
+        return self._begin(session, session)
+
+    async def reset(self, body: CraftingStart) -> Answer:
+        """Begin a task."""
+        return self._begin(body.id, body.data_idx)
+
+    async def step(self, body: Command) -> Answer:
+        """Play a command."""
+        episode = self.find(body.id)
+        text = episode.step(body.action)
+        return {"observation": text, "reward": episode.last.reward, "done": episode.over}
+
+    async def close(self, body: ById) -> Answer:
+        """End a session."""
+        return self.sessions.close(body.id)
+
+    async def observation(self, id: int) -> Answer:
+        """Tell the last observation again."""
+        return self.find(id).observation
+
+    async def commands(self, id: int) -> Answer:
+        """Tell the commands that were listed at the start."""
+        return self.find(id).first.partition("\n\n")[0]
+
+    async def goal(self, id: int) -> Answer:
+        """Tell the goal."""
+        return self.find(id).first.partition("\n\n")[2]
+
+    async def detail(self, id: int) -> Answer:
+        """Tell all of a session."""
+        episode = self.find(id)
+        return {
+            "observation": episode.observation,
+            "done": episode.over,
+            "reward": episode.last.reward,
+            "deleted": False,
+        }
+
+    def _begin(self, session: int, number: int) -> Answer:
+        text = self.find(session).reset(self.number(number), seed=abs(number))
+        return {"id": session, "observation": text, "done": False, "reward": 0}
+
+
+class ALFWorld(World):
+    """ALFWorld in the wording of its release 0.3, without the engine's greeting and the numbers of locations."""
+
+    @property
+    def routes(self) -> list[Route]:
+        """What the server answers."""
+        return [
+            ("GET", "/", self.greet),
+            ("POST", "/create", self.create),
+            ("POST", "/reset", self.reset),
+            ("POST", "/step", self.step),
+            ("POST", "/close", self.close),
+            ("GET", "/observation", self.observation),
+            ("GET", "/available_actions", self.available_actions),
+            ("GET", "/detail", self.detail),
+        ]
+
+    async def greet(self) -> Answer:
+        """Say which server this is."""
+        return "This is environment ALFWorld."
+
+    async def create(self) -> Answer:
+        """Open a session."""
+        return {"id": self.sessions.open(self.make)}
+
+    async def reset(self, body: HouseholdStart) -> Answer:
+        """Begin a task."""
+        episode = self.find(body.id)
+        episode.reset(self.number(body.game), seed=0)
+        return {
+            "id": body.id,
+            "observation": _household_text(episode),
+            "available_actions": _available(episode),
+            "task_type": episode.task,
+        }
+
+    async def step(self, body: Command) -> Answer:
+        """Play a command."""
+        episode = self.find(body.id)
+        text = _at_the_place(episode.step(body.action))
+        return {
+            "observation": text,
+            "reward": episode.last.reward,
+            "available_actions": _available(episode),
+            "done": episode.over,
+        }
+
+    async def close(self, body: ById) -> Answer:
+        """End a session."""
+        return self.sessions.close(body.id)
+
+    async def observation(self, id: int) -> Answer:
+        """Tell the last observation again."""
+        return _household_text(self.find(id))
+
+    async def available_actions(self, id: int) -> Answer:
+        """List the commands that do something now."""
+        return _available(self.find(id))
+
+    async def detail(self, id: int) -> Answer:
+        """Tell all of a session."""
+        episode = self.find(id)
+        return {
+            "observation": _household_text(episode),
+            "available_actions": _available(episode),
+            "done": episode.over,
+            "reward": episode.last.reward,
+            "task_type": episode.task,
+            "deleted": False,
+        }
+
+
+class WebShop(World):
+    """WebShop with pages as one line of text, ten products each."""
+
+    @property
+    def routes(self) -> list[Route]:
+        """What the server answers."""
+        return [
+            ("GET", "/", self.greet),
+            ("GET", "/list_envs", self.list_envs),
+            ("POST", "/create", self.create),
+            ("POST", "/reset", self.reset),
+            ("POST", "/step", self.step),
+            ("POST", "/close", self.close),
+            ("GET", "/observation", self.observation),
+            ("GET", "/available_actions", self.available_actions),
+            ("GET", "/instruction_text", self.instruction_text),
+            ("GET", "/state", self.state),
+        ]
+
+    async def greet(self) -> Answer:
+        """Say that the server is there."""
+        return "ok"
+
+    async def list_envs(self) -> Answer:
+        """List the open sessions."""
+        return self.sessions.numbers
+
+    async def create(self) -> Answer:
+        """Open a session."""
+        return self.sessions.open(self.make)
+
+    async def reset(self, body: ShoppingStart) -> Answer:
+        """Begin a task."""
+        task = None if body.session_id is None else self.number(body.session_id)
+        return [self.find(body.env_idx).reset(task, seed=0 if task else None), None]
+
+    async def step(self, body: Purchase) -> Answer:
+        """Play a command."""
+        episode = self.find(body.env_idx)
+        text = episode.step(body.action)
+        return {"state": text, "reward": episode.last.reward, "done": episode.over, "info": None}
+
+    async def close(self, body: ByEnvironment) -> Answer:
+        """End a session."""
+        return self.sessions.close(body.env_idx)
+
+    async def observation(self, env_idx: int) -> Answer:
+        """Tell the last observation again."""
+        return self.find(env_idx).observation
+
+    async def available_actions(self, env_idx: int) -> Answer:
+        """List what can be clicked; the first page has its search button and nothing else."""
+        episode = self.find(env_idx)
+        clicks = [command[6:-1] for command in _available(episode) if command.startswith("click[")]
+        is_first = not clicks and not episode.over
+        return {"has_search_bar": is_first, "clickables": ["search"] if is_first else clicks}
+
+    async def instruction_text(self, env_idx: int) -> Answer:
+        """Tell what the customer wants."""
+        return _instruction(self.find(env_idx))
+
+    async def state(self, env_idx: int) -> Answer:
+        """Tell all of a session; no HTML is made, so that the observation takes its place."""
+        episode = self.find(env_idx)
+        return {
+            "url": f"session/{env_idx}",
+            "html": episode.observation,
+            "instruction_text": _instruction(episode),
+        }
+
+
+def _available(episode: TextEpisode) -> list[str]:
+    return list(episode.last.info.get("admissible_commands", ()))
+
+
+def _instruction(episode: TextEpisode) -> str:
+    return str(episode.env.get_wrapper_attr("goal").instruction) if episode.task else ""
+
+
+def _household_text(episode: TextEpisode) -> str:
+    """Return the last observation as AgentGym shows it: that of a start without the engine's greeting."""
+    if episode.steps == 0:
+        return "\n".join(episode.observation.split("\n\n")[1:])
+    return _at_the_place(episode.observation)
+
+
+def _at_the_place(text: str) -> str:
+    return text.partition(". ")[2] if text.startswith("You arrive at loc ") else text
