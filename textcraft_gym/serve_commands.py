@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from textcraft_gym.agents.loading import key_values
+from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 
 serve_app = typer.Typer(
@@ -62,7 +63,39 @@ def agentgym(
         session_seconds=session_timeout,
         **{**given, **key_values(env_arg or [])},
     )
-    run_server(app, host=host, port=port, allowed_hosts=allow_host or (), on_start=_shows(f"AgentGym's {env}"))
+    run_server(
+        app,
+        host=host,
+        port=port,
+        allowed_hosts=allow_host or (),
+        on_start=lambda address: _show(f"AgentGym's {env} is served", address),
+    )
+
+
+@serve_app.command()
+def model(
+    model: Annotated[str, typer.Option(help="A model, as for evaluate: simulated:span=5, local, MODULE:CLASS.")],
+    name: Annotated[
+        str | None, typer.Option(help="The model's name for clients; by default the first word of --model.")
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    allow_host: AllowedHosts = None,
+) -> None:
+    """Serve a model behind OpenAI's API, for agents of other programs."""
+    with _extra("serve"):
+        from textcraft_gym.serving.model_server import MAX_BODY, create_app
+        from textcraft_gym.serving.server import run_server
+    name = name or model.partition(":")[0]
+    app = create_app(make_model(model), name)
+    run_server(
+        app,
+        host=host,
+        port=port,
+        allowed_hosts=allow_host or (),
+        max_body=MAX_BODY,
+        on_start=lambda address: _show(f"The model {name} is served", f"{address}/v1"),
+    )
 
 
 @contextmanager
@@ -74,6 +107,6 @@ def _extra(name: str) -> Iterator[None]:
         raise ValueError(f"this needs the package {error.name}: pip install 'textcraft-gym[{name}]'") from error
 
 
-def _shows(kind: str) -> Callable[[str], None]:
-    """Return what prints where a server is."""
-    return lambda address: typer.echo(f"{kind} is served at {address} (Ctrl-C closes it)")
+def _show(what: str, address: str) -> None:
+    """Print where a server is."""
+    typer.echo(f"{what} at {address} (Ctrl-C closes it)")

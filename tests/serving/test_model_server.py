@@ -1,0 +1,300 @@
+"""A model behind OpenAI's API, asked by OpenAI's own client."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("fastapi")
+pytest.importorskip("uvicorn")
+
+import openai
+from fastapi.testclient import TestClient
+
+import textcraft_gym
+from tests.serving.live import serving
+from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, ModelError
+from textcraft_gym.agents.simulated.model import SimulatedModel
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.serving.chat_prompt import chat_prompt
+from textcraft_gym.serving.model_server import create_app
+
+FAULTY = "simulated:span=6,slip=0.1,misjudge=0.1"
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with serving(create_app(SimulatedModel(6, slip=0.1, misjudge=0.1), "simulated")) as port:
+        yield port
+
+
+@pytest.fixture
+def client(port: int) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0) as client:
+        yield client
+
+
+def observation(task: str = "minecraft:beehive") -> str:
+    return str(gym.make("TextCraft-v0").reset(seed=0, options={"task": task})[0])
+
+
+@pytest.mark.parametrize(
+    ("env", "agent", "options"),
+    [
+        ("TextCraft-v0", "react", ""),
+        ("TextCraft-v0", "adapt", ",endpoint=completion"),
+        ("TextCraft-v0", "adapt", ",dialogue=false"),
+        ("ALFWorld-v0", "react", ""),
+        ("ALFWorld-v0", "deps", ",endpoint=completion"),
+        ("ALFWorld-v0", "autoplan", ""),
+    ],
+)
+def test_model__plays_as_it_does_without_a_server(port: int, env: str, agent: str, options: str, tmp_path: Path):
+    spec = f"openai:simulated,api_key=none,base_url=http://127.0.0.1:{port}/v1{options}"
+    found = {
+        name: evaluate(RunSpec(env, agent=agent, model=model, limit=4, workers=2), tmp_path / name)
+        for name, model in (("served", spec), ("direct", FAULTY))
+    }
+    assert [record["error"] for record in found["served"]] == [None] * 4
+    parts = ("task", "transcript", "won", "claimed_success", "usage")
+    served, direct = (
+        sorted((tuple(record.get(part) for part in parts) for record in found[name]), key=lambda row: str(row[0]))
+        for name in ("served", "direct")
+    )
+    assert served == direct
+    assert any(record["won"] for record in found["served"])
+
+
+MANUAL = """Answer with one command: get 1 oak log, craft 4 oak planks using 1 oak log, or inventory.
+Or write a line that begins with think: first, which is no command."""
+
+
+def test_model__plays_for_an_agent_that_knows_nothing_of_this_suite(client: openai.OpenAI):
+    env = gym.make("TextCraft-v0")
+    text, info = env.reset(seed=0, options={"task": "minecraft:beehive"})
+    messages: list[Any] = [
+        {"role": "system", "content": MANUAL},
+        {"role": "user", "content": [{"type": "text", "text": text}]},
+    ]
+    for _ in range(20):
+        answer = client.chat.completions.create(model="simulated", messages=messages, temperature=0, stop="\n")
+        reply = answer.choices[0].message.content or ""
+        text, _, done, _, info = env.step(textcraft_gym.last_command(reply))
+        messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": text}]
+        if done:
+            break
+    assert info["won"]
+
+
+def test_stream__has_the_pieces_of_the_answer(client: openai.OpenAI):
+    asked: dict[str, Any] = {"model": "simulated", "temperature": 0, "n": 2, "seed": 3}
+    chat = asked | {"messages": [{"role": "user", "content": observation()}]}
+    whole = client.chat.completions.create(**chat)
+    pieces = list(client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True}))
+    for choice in whole.choices:
+        own = [piece.choices[0] for piece in pieces if piece.choices and piece.choices[0].index == choice.index]
+        assert "".join(piece.delta.content or "" for piece in own) == choice.message.content
+        assert [piece.delta.role for piece in own] == ["assistant"] + [None] * (len(own) - 1)
+        assert [piece.finish_reason for piece in own] == [None] * (len(own) - 1) + [choice.finish_reason]
+        assert len(own) > 3
+    assert pieces[-1].usage == whole.usage
+    assert {piece.id for piece in pieces} == {pieces[0].id}
+    text = asked | {"prompt": [observation() + "\n>", "x"], "max_tokens": 2}
+    answers = client.completions.create(**text)
+    parts = list(client.completions.create(**text, stream=True))
+    assert [choice.index for choice in answers.choices] == [0, 1, 2, 3]
+    for answer in answers.choices:
+        own = [part.choices[0] for part in parts if part.choices[0].index == answer.index]
+        assert "".join(part.text for part in own) == answer.text
+        assert own[-1].finish_reason == answer.finish_reason == "length"
+
+
+def test_usage__counts_each_prompt_once(client: openai.OpenAI):
+    asked: dict[str, Any] = {"model": "simulated", "prompt": ["x" * 40, "y" * 80], "temperature": 0}
+    one, three = (client.completions.create(**asked, n=n).usage for n in (1, 3))
+    assert one
+    assert three
+    assert one.prompt_tokens == three.prompt_tokens == 30
+    assert three.completion_tokens == 3 * one.completion_tokens
+    assert three.total_tokens == 30 + three.completion_tokens
+
+
+def test_models__are_listed(client: openai.OpenAI):
+    assert [model.id for model in client.models.list()] == ["simulated"]
+    assert client.models.retrieve("simulated").owned_by == "textcraft-gym"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("gpt")
+
+
+MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "param", "code"),
+    [
+        ({"model": "gpt", "messages": MESSAGES}, 404, None, "model_not_found"),
+        ({"model": "simulated", "messages": []}, 400, "messages", None),
+        ({"model": "simulated", "messages": [{"role": "king", "content": "x"}]}, 400, "messages.0.role", None),
+        ({"model": "simulated", "messages": MESSAGES, "max_tokens": 0}, 400, "max_tokens", None),
+        ({"model": "simulated", "messages": MESSAGES, "temperature": "hot"}, 400, "temperature", None),
+        ({"model": "simulated", "messages": MESSAGES, "n": 10**9}, 400, "n", None),
+        ({"model": "simulated", "messages": MESSAGES, "tools": [{"type": "function"}]}, 400, "tools", None),
+    ],
+)
+def test_error__is_in_openais_form(client: openai.OpenAI, asked: dict[str, Any], status: int, param: Any, code: Any):
+    with pytest.raises(openai.APIStatusError) as refused:
+        client.chat.completions.create(**asked)
+    assert refused.value.status_code == status
+    assert (refused.value.param, refused.value.code) == (param, code)
+    assert refused.value.type == "invalid_request_error"
+
+
+def test_error__of_a_body_that_is_too_large(port: int):
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0) as client:
+        with pytest.raises(openai.APIStatusError) as refused:
+            client.completions.create(model="simulated", prompt="x" * 10_000_000)
+        assert refused.value.status_code == 413
+        assert client.completions.create(model="simulated", prompt="x").choices[0].text
+
+
+class Recorder:
+    """A model that takes batches, the first of which waits until the test lets it go."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.closed = False
+
+    def complete(self, prompt: Any, **_: Any) -> Completion:
+        raise AssertionError("asked one by one")
+
+    def complete_many(self, requests: list[CompletionRequest]) -> list[Completion | Exception]:
+        self.batches.append([str(request.prompt) for request in requests])
+        self.begun.set()
+        assert self.go.wait(60)
+        return [
+            ModelError("no") if request.prompt == "bad" else Completion(str(request.prompt)) for request in requests
+        ]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_requests__that_come_while_the_model_is_busy_are_one_batch():
+    model = Recorder()
+    with (
+        serving(create_app(model, "m")) as port,
+        openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="x", max_retries=0) as client,
+        ThreadPoolExecutor(40) as threads,
+    ):
+
+        def ask(prompt: str) -> str:
+            return client.completions.create(model="m", prompt=prompt).choices[0].text
+
+        first = threads.submit(ask, "first")
+        assert model.begun.wait(60)
+        with socket.create_connection(("127.0.0.1", port)) as vanishing:
+            body = json.dumps({"model": "m", "prompt": "vanished"}).encode()
+            head = f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+            vanishing.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
+        others = [threads.submit(ask, prompt) for prompt in (*map(str, range(30)), "bad")]
+        # What is sent first is answered first: this one comes when the others are in the queue, but for its own turn.
+        while not all(future.running() for future in others):
+            pass
+        assert client.models.list().data
+        threading.Event().wait(0.5)
+        model.go.set()
+        assert first.result() == "first"
+        assert [future.result() for future in others[:-1]] == list(map(str, range(30)))
+        with pytest.raises(openai.BadRequestError, match="no"):
+            others[-1].result()
+    assert model.batches[0] == ["first"]
+    assert sorted(prompt for batch in model.batches[1:] for prompt in batch) == sorted([*map(str, range(30)), "bad"])
+    assert len(model.batches) < 5
+    assert model.closed
+
+
+class Failing:
+    """A model that always fails, and takes no batches."""
+
+    def complete(self, prompt: Any, **_: Any) -> Completion:
+        raise RuntimeError("broken")
+
+
+def test_model__that_fails_is_an_answer():
+    with TestClient(create_app(Failing(), "m")) as client:
+        answer = client.post("/v1/completions", json={"model": "m", "prompt": "x"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "model_error")
+        assert client.post("/v1/nothing", json={}).json()["error"]["code"] == "not_found"
+        assert client.get("/v1/completions").json()["error"]["code"] == "method_not_allowed"
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.just("\ud800")
+VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
+FIELDS = ("messages", "prompt", "max_tokens", "temperature", "stop", "seed", "n", "stream", "stream_options", "tools")
+BODIES = st.fixed_dictionaries(
+    {"model": st.just("simulated")},
+    optional=dict.fromkeys(FIELDS, VALUES)
+    | {"messages": st.just([{"role": "user", "content": "\ud800"}]) | VALUES, "prompt": VALUES},
+)
+
+
+@pytest.fixture(scope="module")
+def in_process() -> TestClient:
+    return TestClient(create_app(SimulatedModel(), "simulated"))
+
+
+@given(st.sampled_from(["chat/completions", "completions"]), BODIES | VALUES, st.booleans())
+def test_model__answers_anything(in_process: TestClient, path: str, body: Any, half: bool):
+    sent = json.dumps(body).encode()
+    sent = sent[: len(sent) // 2] if half else sent
+    answer = in_process.post(f"/v1/{path}", content=sent, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 400), answer.text
+    if answer.status_code == 400:
+        assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+
+
+def test_chat_prompt__is_the_text_of_this_suites_dialogues():
+    asked: list[Dialogue] = []
+
+    class Listening(SimulatedModel):
+        def complete(self, prompt: Any, **options: Any) -> Completion:
+            if isinstance(prompt, Dialogue):
+                asked.append(prompt)
+            return super().complete(prompt, **options)
+
+    for env_id in ("TextCraft-v0", "ALFWorld-v0", "WebShopLite-v0", "MineTechTree-v0"):
+        for agent in ("react", "autoplan"):
+            if agent == "react" or env_id == "ALFWorld-v0":
+                made = RunSpec(env_id, agent=agent, model=None).make_agent()
+                textcraft_gym.run_episode(gym.make(env_id), made, model=Listening(8), seed=0)
+    assert len(asked) > 30
+    for dialogue in asked:
+        assert chat_prompt(dialogue.messages) == dialogue
+
+
+def test_command__serves_a_model_until_ctrl_c():
+    command = [sys.executable, "-m", "textcraft_gym", "serve", "model", "--model", "simulated:span=3", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        served, _, address = server.stdout.readline().partition(" at ")
+        assert served == "The model simulated is served"
+        with openai.OpenAI(base_url=address.split()[0], api_key="none", max_retries=0) as client:
+            assert client.completions.create(model="simulated", prompt="x").choices[0].text
+            server.send_signal(signal.SIGINT)
+            output, errors = server.communicate(timeout=60)
+    assert (server.returncode, output, errors) == (0, "", "")

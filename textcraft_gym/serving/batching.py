@@ -1,0 +1,110 @@
+"""Requests of many clients to one model, sent to it in batches where it takes batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import NamedTuple
+
+from textcraft_gym.agents.contract.agent import CompletionRequest, Model, batch_method
+from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.evaluation.model_calls import Answer, ModelCall, ModelThreads
+
+MAX_WAITING = 1024
+THREADS = 16
+"""Number of requests under way at once to a model that takes no batches."""
+
+
+class Overloaded(TextCraftGymError):
+    """So many requests wait for the model that it takes no further ones."""
+
+
+class _Job(NamedTuple):
+    request: CompletionRequest
+    answer: asyncio.Future[Answer]
+    loop: asyncio.AbstractEventLoop
+
+
+class Batcher:
+    """Asks a model from threads of its own, while an event loop goes on.
+
+    A model that takes batches is asked from one thread: what has come while it was busy is its next batch. A request
+    whose client has gone before its turn is left out.
+
+    Args:
+        model: The model.
+        max_waiting: Maximum number of requests that wait or are under way.
+    """
+
+    def __init__(self, model: Model, max_waiting: int = MAX_WAITING) -> None:
+        self.model = model
+        self.max_waiting = max_waiting
+        self._waiting = 0
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        # Daemon threads, so that a slow model does not keep a server from ending.
+        self._threads = [Thread(target=self._serve, daemon=True) for _ in range(1 if batch_method(model) else THREADS)]
+        for thread in self._threads:
+            thread.start()
+
+    async def answers(self, requests: Sequence[CompletionRequest]) -> list[Answer]:
+        """Return the completion of each request, or what the model raised in its place.
+
+        Raises:
+            Overloaded: If too many requests wait already.
+        """
+        if self._waiting + len(requests) > self.max_waiting:
+            raise Overloaded(f"{self._waiting} requests wait for the model, and at most {self.max_waiting} may")
+        loop = asyncio.get_running_loop()
+        jobs = [_Job(request, loop.create_future(), loop) for request in requests]
+        self._waiting += len(jobs)
+        try:
+            for job in jobs:
+                self._jobs.put(job)
+            return await asyncio.gather(*(job.answer for job in jobs))
+        finally:
+            self._waiting -= len(jobs)
+
+    def close(self) -> None:
+        """Tell the threads to stop, without waiting, and close the model if it can be closed."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        close = getattr(self.model, "close", None)
+        if close:
+            close()
+
+    def _serve(self) -> None:
+        while (first := self._jobs.get()) is not None:
+            jobs = [job for job in (first, *self._others()) if not job.answer.cancelled()]
+            if jobs:
+                self._answer(jobs)
+
+    def _others(self) -> list[_Job]:
+        """Return what else can be asked now."""
+        jobs: list[_Job] = []
+        while batch_method(self.model):
+            try:
+                job = self._jobs.get_nowait()
+            except Empty:
+                break
+            if job is None:
+                self._jobs.put(None)
+                break
+            jobs.append(job)
+        return jobs
+
+    def _answer(self, jobs: Sequence[_Job]) -> None:
+        threads, call = ModelThreads(), ModelCall(self.model, [job.request for job in jobs])
+        threads.answer(call)  # what the model raises is an answer, too
+        threads.close()
+        for index, job in enumerate(jobs):
+            try:
+                job.loop.call_soon_threadsafe(_tell, job.answer, call.answers[index])
+            except RuntimeError:  # the loop was closed: nobody waits any more
+                return
+
+
+def _tell(waiting: asyncio.Future[Answer], answer: Answer) -> None:
+    if not waiting.done():
+        waiting.set_result(answer)

@@ -1,0 +1,323 @@
+"""A model of this suite behind OpenAI's API, so that other people's agents can be tried offline. Extra ``[serve]``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import time
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from uuid import uuid4
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Message, Model, Prompt
+from textcraft_gym.serving.batching import Batcher, Overloaded
+from textcraft_gym.serving.chat_prompt import chat_prompt
+
+MAX_BODY = 4 * 1024 * 1024
+MAX_TOKENS = 256
+"""Maximum number of tokens of an answer for which a request names none."""
+
+Stops: TypeAlias = Annotated[list[str], Field(max_length=16)]
+Result = TypeVar("Result")
+_SEEDS = 1 << 31
+_PIECES = re.compile(r"\s*\S+|\s+")
+"""What a streamed answer is sent in: a word with the blanks before it."""
+_CODES = {404: "not_found", 405: "method_not_allowed"}
+
+
+class Part(BaseModel):
+    """A piece of a message."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ChatMessage(BaseModel):
+    """A message; the roles that answer the model count as the user's."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[Part] | None = None
+
+    @property
+    def message(self) -> Message:
+        """The message as the models of this suite take it."""
+        content = self.content or ""
+        text = content if isinstance(content, str) else "".join(part.text for part in content)
+        roles = {"developer": "system", "tool": "user", "function": "user"}
+        return Message(roles.get(self.role, self.role), text)
+
+
+class StreamOptions(BaseModel):
+    """What a stream has besides the text."""
+
+    include_usage: bool = False
+
+
+class Sampling(BaseModel):
+    """What both kinds of request may ask for; whatever else they hold is ignored."""
+
+    model: str
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    stop: str | Stops | None = None
+    seed: int | None = None
+    n: Annotated[int, Field(ge=1, le=16)] | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+
+    @property
+    def limit(self) -> int:
+        """Maximum number of tokens of an answer."""
+        return self.max_tokens or MAX_TOKENS
+
+    def requests(self, prompts: Sequence[Prompt]) -> list[CompletionRequest]:
+        """Return what the model is asked: ``n`` samples of each prompt, the seed counting up with the sample."""
+        temperature = 1.0 if self.temperature is None else self.temperature
+        seed = random.randrange(_SEEDS) if self.seed is None else self.seed % _SEEDS
+        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        return [
+            CompletionRequest(prompt, tuple(filter(None, stop)), self.limit, temperature, (seed + index) % _SEEDS)
+            for prompt in prompts
+            for index in range(self.n or 1)
+        ]
+
+
+class ChatRequest(Sampling):
+    """A request for the next message of a chat."""
+
+    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+    max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    tools: list[Any] | None = None
+
+    @property
+    def limit(self) -> int:
+        """Maximum number of tokens of an answer."""
+        return self.max_completion_tokens or super().limit
+
+
+class TextRequest(Sampling):
+    """A request to continue texts."""
+
+    prompt: str | Annotated[list[str], Field(min_length=1, max_length=64)]
+
+
+class Refused(Exception):
+    """A request that is answered by an error; the rest is as in OpenAI's API."""
+
+    def __init__(self, status: int, message: str, code: str | None = None, param: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = {
+            "message": message,
+            "type": "server_error" if status >= 500 else "invalid_request_error",
+            "param": param,
+            "code": code,
+        }
+
+
+class Endpoints:
+    """The endpoints of OpenAI's API for one model.
+
+    Args:
+        name: The name by which requests name the model.
+        batcher: The model.
+    """
+
+    def __init__(self, name: str, batcher: Batcher) -> None:
+        self.name = name
+        self.batcher = batcher
+        self._about = {"id": name, "object": "model", "created": int(time.time()), "owned_by": "textcraft-gym"}
+
+    async def models(self) -> Response:
+        """List the model."""
+        return _json({"object": "list", "data": [self._about]})
+
+    async def model(self, name: str) -> Response:
+        """Describe the model."""
+        self._check(name)
+        return _json(self._about)
+
+    async def chat(self, request: Request, body: ChatRequest) -> Response:
+        """Answer a chat."""
+        if body.tools:
+            raise Refused(400, "this model calls no tools", param="tools")
+        prompt = chat_prompt([message.message for message in body.messages])
+        return await self._respond(request, body, [prompt], _Chat())
+
+    async def completions(self, request: Request, body: TextRequest) -> Response:
+        """Continue texts."""
+        prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
+        return await self._respond(request, body, prompts, _Text())
+
+    def _check(self, name: str) -> None:
+        if name != self.name:
+            raise Refused(404, f"the model {name!r} is not served here: expected {self.name!r}", "model_not_found")
+
+    async def _respond(self, request: Request, body: Sampling, prompts: Sequence[Prompt], form: _Form) -> Response:
+        self._check(body.model)
+        requests = body.requests(prompts)
+        try:
+            answers = await _unless_gone(request, self.batcher.answers(requests))
+        except Overloaded as error:
+            raise Refused(503, str(error), "overloaded") from error
+        completions = [_completion(answer) for answer in answers]
+        usage = _usage(completions, body.n or 1)
+        head = {"id": f"{form.prefix}-{uuid4().hex}", "created": int(time.time()), "model": self.name}
+        ends = [_finish_reason(completion, body.limit) for completion in completions]
+        if body.stream:
+            with_usage = bool(body.stream_options and body.stream_options.include_usage)
+            chunks = _chunks({**head, "object": form.chunk}, completions, ends, form, usage if with_usage else None)
+            return StreamingResponse(chunks, media_type="text/event-stream")
+        choices = [
+            {"index": index, "logprobs": None, "finish_reason": end, **form.whole(completion.text)}
+            for index, (completion, end) in enumerate(zip(completions, ends, strict=True))
+        ]
+        return _json({**head, "object": form.object, "choices": choices, "usage": usage})
+
+
+class _Form:
+    """How an endpoint writes its answers."""
+
+    prefix: str
+    object: str
+    chunk: str
+
+    def whole(self, text: str) -> dict[str, Any]:
+        """Return the part of a choice that holds its text."""
+        raise NotImplementedError
+
+    def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
+        """Return the part of a streamed choice that holds a piece of its text; None at its end."""
+        raise NotImplementedError
+
+
+class _Chat(_Form):
+    prefix, object, chunk = "chatcmpl", "chat.completion", "chat.completion.chunk"
+
+    def whole(self, text: str) -> dict[str, Any]:
+        return {"message": {"role": "assistant", "content": text}}
+
+    def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
+        role = {"role": "assistant"} if first else {}
+        return {"delta": role if text is None else {**role, "content": text}}
+
+
+class _Text(_Form):
+    prefix, object, chunk = "cmpl", "text_completion", "text_completion"
+
+    def whole(self, text: str) -> dict[str, Any]:
+        return {"text": text}
+
+    def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
+        return {"text": text or ""}
+
+
+def create_app(model: Model, name: str) -> FastAPI:
+    """Return the application that serves a model.
+
+    Chats and texts are answered at ``/v1/chat/completions`` and ``/v1/completions``, also as streams; the model writes
+    the whole answer before the first piece is sent. What comes while the model is busy is its next batch.
+
+    Args:
+        model: The model.
+        name: The name by which requests name it.
+    """
+    batcher = Batcher(model)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        batcher.close()
+
+    app = FastAPI(title=f"{name}, served by textcraft-gym", lifespan=lifespan)
+    endpoints = Endpoints(name, batcher)
+    app.add_api_route("/v1/models", endpoints.models, methods=["GET"], response_model=None)
+    app.add_api_route("/v1/models/{name:path}", endpoints.model, methods=["GET"], response_model=None)
+    app.add_api_route("/v1/chat/completions", endpoints.chat, methods=["POST"], response_model=None)
+    app.add_api_route("/v1/completions", endpoints.completions, methods=["POST"], response_model=None)
+    app.add_exception_handler(Refused, _refuse)
+    app.add_exception_handler(RequestValidationError, _refuse_body)
+    app.add_exception_handler(HTTPException, _refuse_path)
+    return app
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return the result of the work, which is given up if the client goes before."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise Refused(499, "the client has gone")  # read by nobody
+        return task.result()
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+def _completion(answer: Completion | Exception) -> Completion:
+    # What a model raised once it raises again: a status below 500 tells clients not to repeat the request.
+    if isinstance(answer, Exception):
+        raise Refused(400, str(answer), "model_error")
+    return answer
+
+
+def _usage(completions: Sequence[Completion], samples: int) -> dict[str, int]:
+    """Return the tokens of a request; each prompt counts once, whatever the number of samples."""
+    prompt = sum(completion.usage.get("prompt_tokens", 0) for completion in completions[::samples])
+    written = sum(completion.usage.get("completion_tokens", 0) for completion in completions)
+    return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+
+
+def _finish_reason(completion: Completion, limit: int) -> str:
+    return "length" if completion.usage.get("completion_tokens", 0) >= limit else "stop"
+
+
+async def _chunks(
+    head: Mapping[str, Any],
+    completions: Sequence[Completion],
+    ends: Sequence[str],
+    form: _Form,
+    usage: Mapping[str, int] | None,
+) -> AsyncIterator[str]:
+    """Yield the events of a stream."""
+    for index, (completion, end) in enumerate(zip(completions, ends, strict=True)):
+        choice = {"index": index, "logprobs": None, "finish_reason": None}
+        for number, piece in enumerate(_PIECES.findall(completion.text) or [""]):
+            yield _event({**head, "choices": [{**choice, **form.piece(piece, first=number == 0)}]})
+        yield _event({**head, "choices": [{**choice, "finish_reason": end, **form.piece(None)}]})
+    if usage is not None:
+        yield _event({**head, "choices": [], "usage": usage})
+    yield "data: [DONE]\n\n"
+
+
+def _event(value: Mapping[str, Any]) -> str:
+    return f"data: {json.dumps(value)}\n\n"
+
+
+def _json(value: Mapping[str, Any], status: int = 200) -> Response:
+    """Return an answer. Everything is escaped to ASCII: a text may hold what UTF-8 cannot encode."""
+    return Response(json.dumps(value), status, media_type="application/json")
+
+
+async def _refuse(request: Request, refused: Refused) -> Response:
+    return _json({"error": refused.error}, refused.status)
+
+
+async def _refuse_body(request: Request, error: RequestValidationError) -> Response:
+    first = error.errors()[0]
+    param = ".".join(map(str, first["loc"][1:]))
+    return await _refuse(request, Refused(400, f"{param}: {first['msg']}" if param else first["msg"], param=param))
+
+
+async def _refuse_path(request: Request, error: HTTPException) -> Response:
+    refused = Refused(error.status_code, f"{request.url.path}: {error.detail}", _CODES.get(error.status_code))
+    return await _refuse(request, refused)
