@@ -16,7 +16,10 @@ pytest.importorskip("uvicorn")
 
 APP = """
 import asyncio, sys
+from textcraft_gym.serving import server
 from textcraft_gym.serving.server import run_server
+
+server.HEADER_SECONDS = float(sys.argv[2])
 
 async def app(scope, receive, send):
     if scope["type"] == "lifespan":
@@ -40,7 +43,7 @@ run_server(app, port=int(sys.argv[1]), max_body=1000, on_start=lambda address: p
 
 @pytest.fixture
 def server() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", APP, "0"]
+    command = [sys.executable, "-c", APP, "0", "60"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
@@ -78,7 +81,7 @@ def test_server__survives_what_clients_do(server: subprocess.Popen[str]):
     port = port_of(server)
     assert talk(port, request(b"x" * 1000)).endswith(b"\r\n\r\n1000")
     assert status(talk(port, request(b"x" * 1001))) == 413
-    assert status(talk(port, request(b"", length=10_000_000))) == 413
+    assert status(talk(port, request(b"x" * 10_000_000))) == 413
     chunked = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"3e8\r\n" + b"x" * 1000
     assert status(talk(port, chunked + b"\r\n3e8\r\n" + b"x" * 1000 + b"\r\n")) == 413
     assert status(talk(port, request(b"", Host="evil.test"))) == 403
@@ -112,7 +115,7 @@ def test_server__ends_requests_under_way_at_ctrl_c(server: subprocess.Popen[str]
 
 def test_server__says_that_a_port_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [sys.executable, "-c", APP, str(taken.getsockname()[1])]
+        command = [sys.executable, "-c", APP, str(taken.getsockname()[1]), "60"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert "Address already in use" in result.stderr
     assert result.stdout == ""
@@ -123,3 +126,13 @@ def test_server__refusals_are_json(server: subprocess.Popen[str]):
     assert json.loads(answer.partition(b"\r\n\r\n")[2]) == {
         "error": "the Host of this request is not one of this server's"
     }
+
+
+def test_server__closes_a_connection_that_asks_for_nothing():
+    command = [sys.executable, "-c", APP, "0", "0.2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        port = port_of(server)
+        assert talk(port) == b""
+        assert talk(port, b"POST / HTTP/1.1\r\nHost: local") == b""
+        assert talk(port, request(b"slow", "/slow")).endswith(b"\r\n\r\n4")  # is longer under way than that
+        server.kill()

@@ -18,6 +18,8 @@ Application: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awa
 MAX_BODY = 256 * 1024
 BODY_SECONDS = 20.0
 ANSWER_SECONDS = 600.0
+MAX_DISCARDED = 64 * 1024 * 1024
+"""Maximum bytes that are read of a body that is too large: most clients read an answer only when they have sent all."""
 
 _POLICY_VIOLATION = 1008
 """The code with which a WebSocket is closed that the server does not want."""
@@ -85,14 +87,12 @@ class Guard:
             await self._serve(scope, receive, send)
 
     def _refusal(self, scope: MutableMapping[str, Any]) -> _Refusal | None:
-        hosts, origins, lengths = (_values(scope, name) for name in (b"host", b"origin", b"content-length"))
+        hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
         if len(hosts) != 1 or not self._is_known(hosts[0]):
             return _Refusal(403, "the Host of this request is not one of this server's")
         # Only browsers send an Origin. Behind a proxy the scheme may differ, the host does not.
         if any(urlsplit(origin).netloc.lower() != hosts[0].lower() for origin in origins):
             return _Refusal(403, "this request was made by the page of another site")
-        if any(length.isdecimal() and int(length) > self.max_body for length in lengths):
-            return self._too_large
         return None
 
     def _is_known(self, host: str) -> bool:
@@ -120,8 +120,8 @@ class Guard:
             return
         if body is None:  # the client is gone
             return
-        if len(body) > self.max_body:
-            await _refuse(send, self._too_large)
+        if isinstance(body, _Refusal):
+            await _refuse(send, body)
             return
         request: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         begun = False
@@ -141,17 +141,20 @@ class Guard:
                 raise
             await _refuse(send, _Refusal(504, f"there was no answer within {self.answer_seconds:g} seconds"))
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        """Return the body, as soon as it is known to be too large, or None if the client is gone."""
+    async def _body(self, receive: Receive) -> bytes | _Refusal | None:
+        """Return the body, a refusal if it is too large, or None if the client is gone."""
         body = bytearray()
-        while len(body) <= self.max_body:
+        length = 0
+        while length <= MAX_DISCARDED:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
-            body += message.get("body", b"")
+            length += len(message.get("body", b""))
+            if length <= self.max_body:
+                body += message.get("body", b"")
             if not message.get("more_body"):
                 break
-        return bytes(body)
+        return bytes(body) if length <= self.max_body else self._too_large
 
 
 def _values(scope: MutableMapping[str, Any], name: bytes) -> list[str]:

@@ -6,6 +6,7 @@ can meet. What an answer holds, and what it leaves out, is what AgentGym's clien
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
@@ -83,7 +84,7 @@ class ShoppingStart(ByEnvironment):
     session_id: int | None = None
 
 
-class World:
+class World(ABC):
     """The sessions of a server.
 
     Args:
@@ -96,6 +97,11 @@ class World:
         self.make = make
         self.number = number
         self.sessions = sessions
+
+    @property
+    @abstractmethod
+    def routes(self) -> list[Route]:
+        """What the server answers."""
 
     def find(self, session: int) -> Begun:
         """Return the episode of a session, or raise ``NotValid``."""

@@ -1,0 +1,182 @@
+"""The servers under load: many sessions, many calls, clients that misbehave, and what it costs in memory.
+
+    python benchmarks/serving.py --world textcraft --sessions 1000 --calls 100000
+
+The figures go to standard output; the server runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+ACTIONS = {
+    "textcraft": ["get 1 oak log", "craft 4 oak planks using 1 oak log", "inventory", "nonsense"],
+    "alfworld": ["look", "inventory", "go to cabinet 1", "go to drawer 1", "open drawer 1", "nonsense"],
+    "webshop": ["search[shirt]", "click[next >]", "click[back to search]", "nonsense"],
+}
+NUMBERS = {
+    "textcraft": ("id", "data_idx", 544),
+    "alfworld": ("id", "game", 3874),
+    "webshop": ("env_idx", "session_id", 1000),
+}
+STEPS_OF_EPISODE = 40
+REPORTS = 5
+ENDLESS_CLIENT = """
+import http.client, sys
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
+while True:
+    body = b'{"id": 0, "env_idx": 0, "action": "look"}'
+    connection.request("POST", "/step", body, {"Content-Type": "application/json"})
+    connection.getresponse().read()
+"""
+
+
+class Client:
+    """A thread's share of the sessions, over one connection."""
+
+    def __init__(self, port: int, world: str, sessions: int, seed: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        self.name, self.task, self.tasks = NUMBERS[world]
+        self.actions = ACTIONS[world]
+        self.rng = random.Random(seed)
+        self.seconds: list[float] = []
+        self.sessions: list[int] = []
+        for _ in range(sessions):
+            created = self.post("/create", {})
+            self.sessions.append(created if isinstance(created, int) else created["id"])
+            self.begin(self.sessions[-1])
+
+    def begin(self, session: int) -> None:
+        """Begin a random task."""
+        self.post("/reset", {self.name: session, self.task: self.rng.randrange(self.tasks), "world_type": "Text"})
+
+    def play(self, calls: int) -> None:
+        """Play random commands in random sessions, with now and then another task."""
+        self.seconds = []
+        for _ in range(calls):
+            session = self.rng.choice(self.sessions)
+            started = time.perf_counter()
+            if self.rng.random() < 1 / STEPS_OF_EPISODE:
+                self.begin(session)
+            else:
+                self.post("/step", {self.name: session, "action": self.rng.choice(self.actions)})
+            self.seconds.append(time.perf_counter() - started)
+
+    def close(self) -> None:
+        """End all sessions."""
+        for session in self.sessions:
+            if self.post("/close", {self.name: session}) is not True:
+                raise RuntimeError(f"session {session} was lost")
+
+    def post(self, path: str, body: Any) -> Any:
+        """Return the answer to a request."""
+        self.connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        response = self.connection.getresponse()
+        answer = json.loads(response.read())
+        if response.status != 200 or (isinstance(answer, dict) and "error" in answer):
+            raise RuntimeError(f"{path} {body}: {response.status} {answer}")
+        return answer
+
+
+def main() -> None:
+    """Run the server and its clients, and print what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--world", choices=ACTIONS, default="textcraft")
+    parser.add_argument("--sessions", type=int, default=1000)
+    parser.add_argument("--calls", type=int, default=100_000)
+    parser.add_argument("--clients", type=int, default=16, help="threads, each with a connection")
+    options = parser.parse_args()
+    command = [sys.executable, "-m", "textcraft_gym", "serve", "agentgym", "--env", options.world, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            _measure(server, options)
+        finally:
+            server.kill()
+
+
+def _measure(server: subprocess.Popen[str], options: argparse.Namespace) -> None:
+    if server.stdout is None:
+        raise RuntimeError("no output of the server")
+    port = int(server.stdout.readline().split()[-4].rpartition(":")[2])
+    print(f"{options.world}: {_memory(server.pid):.1f} MB at the start")
+    share = options.sessions // options.clients
+    with ThreadPoolExecutor(options.clients) as threads:
+        started = time.perf_counter()
+        made = threads.map(lambda seed: Client(port, options.world, share, seed), range(options.clients))
+        clients = list(made)
+        opened = share * options.clients
+        seconds = time.perf_counter() - started
+        print(f"{opened} sessions opened and begun in {seconds:.1f} s: {_memory(server.pid):.1f} MB")
+        for part in range(REPORTS):
+            if part == REPORTS // 2:
+                _misbehave(port)
+            started = time.perf_counter()
+            list(threads.map(Client.play, clients, repeat(options.calls // REPORTS // options.clients)))
+            seconds = time.perf_counter() - started
+            times = sorted(one for client in clients for one in client.seconds)
+            median, slow = times[len(times) // 2], times[len(times) * 99 // 100]
+            print(
+                f"{len(times)} calls: {len(times) / seconds:.0f} a second, {1000 * median:.1f} ms in the median, "
+                f"{1000 * slow:.1f} ms at 99 %; {_memory(server.pid):.1f} MB, {_open_files(server.pid)} open files"
+            )
+        list(threads.map(Client.close, clients))
+    print(f"all closed: {_memory(server.pid):.1f} MB")
+    started = time.perf_counter()
+    server.send_signal(signal.SIGINT)
+    print(f"exit status {server.wait(30)} after Ctrl-C in {time.perf_counter() - started:.2f} s")
+
+
+def _misbehave(port: int) -> None:
+    """Send half bodies, wrong types and 10 MB, and kill a client in the middle of its calls."""
+    head = "POST /step HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+    for _ in range(200):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(f'{head}100\r\n\r\n{{"id": 0, "act'.encode())
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    statuses = []
+    for body in (b'{"id": [], "env_idx": "x", "action": 3}', b"[[[[", b"\xff\xfe", b""):
+        connection.request("POST", "/step", body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        response.read()
+        statuses.append(response.status)
+    connection.close()
+    action = json.dumps({"id": 0, "env_idx": 0, "action": "x" * 10_000_000}).encode()
+    for _ in range(20):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        try:
+            connection.request("POST", "/step", action, {"Content-Type": "application/json"})
+            statuses.append(connection.getresponse().status)
+        except ConnectionError:  # refused before all was sent
+            statuses.append(0)
+        connection.close()
+    with subprocess.Popen([sys.executable, "-c", ENDLESS_CLIENT, str(port)]) as endless:
+        time.sleep(1)
+        endless.kill()
+    print(f"200 half bodies, a client killed in the middle, and statuses {sorted(set(statuses))} for wrong bodies")
+
+
+def _memory(process: int) -> float:
+    """Return the resident memory in MB."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _open_files(process: int) -> int:
+    return len(list(Path(f"/proc/{process}/fd").iterdir()))
+
+
+if __name__ == "__main__":
+    main()
