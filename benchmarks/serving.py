@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--world", choices=ACTIONS, default="textcraft")
     parser.add_argument("--sessions", type=int, default=1000)
     parser.add_argument("--calls", type=int, default=100_000)
-    parser.add_argument("--clients", type=int, default=16, help="threads, each with a connection")
+    parser.add_argument("--clients", type=int, default=20, help="threads, each with a connection")
     options = parser.parse_args()
     command = [sys.executable, "-m", "textcraft_gym", "serve", "agentgym", "--env", options.world, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

@@ -37,7 +37,7 @@ def test_page__plays_with_agentgyms_server(tmp_path: Path):
     with serving(create_app("textcraft")) as port:
         goal, got, crafted, closed = run_block(BLOCKS[0], port, tmp_path)
     assert goal == "Goal: craft acacia planks."
-    assert got == "{'observation': 'Got 1 acacia log', 'reward': 0.0, 'done': False}"
+    assert got == "{'observation': 'Got 1 acacia logs', 'reward': 0.0, 'done': False}"
     assert crafted == "{'observation': 'Crafted 4 minecraft:acacia_planks', 'reward': 1.0, 'done': True}"
     assert closed == "True"
 
