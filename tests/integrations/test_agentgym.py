@@ -287,6 +287,9 @@ def test_server__tells_a_crafting_session():
     first = connection.post("/reset", id=0, data_idx=500)["observation"]
     assert f"{connection.get('/commands?id=0')}\n\n{connection.get('/goal?id=0')}" == first
     assert connection.get("/goal?id=0").startswith("Goal: craft ")
+    assert connection.post("/reset", id=0, data_idx=500 + 544)["observation"].endswith(first.rpartition("\n")[2])
+    refused = connection.post("/step", id=0, action="> get 1 oak log")  # played as it comes
+    assert refused["observation"] == "Could not execute > get 1 oak log"
     connection.post("/step", id=0, action="get 1 oak log")
     assert connection.get("/observation?id=0") == "Got 1 oak log"
     detail = {"observation": "Got 1 oak log", "done": False, "reward": 0, "deleted": False}
@@ -339,9 +342,11 @@ def test_close__frees_the_environment():
     for number in range(5):
         connection.post("/create")
         app.state.sessions.find(number).env.unwrapped.close = lambda number=number: closed.append(number)
-    assert connection.post("/close", env_idx=3) is True
-    assert connection.get("/list_envs") == [0, 1, 2, 4]
-    assert closed == [3]
+    with connection.client:
+        assert connection.post("/close", env_idx=3) is True
+        assert connection.get("/list_envs") == [0, 1, 2, 4]
+        assert closed == [3]
+    assert closed == [3, 0, 1, 2, 4]  # those that are open when the server ends
 
 
 @pytest.fixture(scope="module")

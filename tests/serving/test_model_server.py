@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -30,6 +31,7 @@ from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, D
 from textcraft_gym.agents.simulated.model import SimulatedModel
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.serving.batching import Batcher, Overloaded
 from textcraft_gym.serving.chat_prompt import chat_prompt
 from textcraft_gym.serving.model_server import create_app
 
@@ -212,11 +214,8 @@ def test_requests__that_come_while_the_model_is_busy_are_one_batch():
             head = f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
             vanishing.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
         others = [threads.submit(ask, prompt) for prompt in (*map(str, range(30)), "bad")]
-        # What is sent first is answered first: this one comes when the others are in the queue, but for its own turn.
-        while not all(future.running() for future in others):
-            pass
-        assert client.models.list().data
-        threading.Event().wait(0.5)
+        assert client.models.list().data  # while the model is busy, other things are answered
+        threading.Event().wait(0.5)  # in which the others come
         model.go.set()
         assert first.result() == "first"
         assert [future.result() for future in others[:-1]] == list(map(str, range(30)))
@@ -226,6 +225,73 @@ def test_requests__that_come_while_the_model_is_busy_are_one_batch():
     assert sorted(prompt for batch in model.batches[1:] for prompt in batch) == sorted([*map(str, range(30)), "bad"])
     assert len(model.batches) < 5
     assert model.closed
+
+
+def test_requests__that_are_too_many_are_refused_until_there_is_room():
+    async def ask(batcher: Batcher) -> None:
+        request = CompletionRequest("x", (), 1, 0.0, 0)
+        first = asyncio.ensure_future(batcher.answers([request] * 2))
+        await asyncio.sleep(0)
+        with pytest.raises(Overloaded, match="2 requests wait for the model, and at most 2 may"):
+            await batcher.answers([request])
+        model.go.set()
+        assert await first == [Completion("x")] * 2
+        assert await batcher.answers([request]) == [Completion("x")]
+
+    model = Recorder()
+    batcher = Batcher(model, max_waiting=2)
+    asyncio.run(ask(batcher))
+    batcher.close()
+
+
+def test_request__of_a_client_that_has_gone_is_given_up():
+    body = json.dumps({"model": "m", "prompt": "x"}).encode()
+    coming = [{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}]
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/v1/completions", "headers": headers, "query_string": b""}
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return coming.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    model = Recorder()  # which would answer never
+    asyncio.run(create_app(model, "m")(scope, receive, send))
+    model.go.set()
+    assert sent[0]["status"] == 499
+
+
+class Telling:
+    """A model whose answer is what it was asked."""
+
+    def complete(self, prompt: Any, **asked: Any) -> Completion:
+        return Completion(json.dumps([prompt, asked]))
+
+
+def test_request__reaches_the_model_as_it_was_asked():
+    with TestClient(create_app(Telling(), "m")) as client:
+
+        def told(path: str, **asked: Any) -> list[Any]:
+            answer = client.post(f"/v1/{path}", json={"model": "m", **asked}).json()
+            return [json.loads(choice.get("text") or choice["message"]["content"]) for choice in answer["choices"]]
+
+        default = {"stop": [], "max_tokens": 256, "temperature": 0.5}
+        assert told("completions", prompt=["x", "y"], n=2, seed=-1, temperature=0.5) == [
+            ["x", {**default, "sample": 2**31 - 1}],
+            ["x", {**default, "sample": 0}],
+            ["y", {**default, "sample": 2**31 - 1}],
+            ["y", {**default, "sample": 0}],
+        ]
+        parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+        messages = [{"role": "developer", "content": parts}, {"role": "tool", "content": None}]
+        asked = {"messages": messages, "stop": ["x", ""], "max_tokens": 9, "max_completion_tokens": 7, "seed": 3}
+        assert told("chat/completions", **asked) == [
+            ["ab\n\n\n>", {"stop": ["x"], "max_tokens": 7, "temperature": 1.0, "sample": 3}]
+        ]
+        free = [told("completions", prompt="x")[0][1]["sample"] for _ in range(4)]
+        assert len(set(free)) > 1  # without a seed they differ
 
 
 class Failing:

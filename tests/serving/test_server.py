@@ -83,7 +83,7 @@ def test_server__survives_what_clients_do(server: subprocess.Popen[str]):
     assert status(talk(port, request(b"x" * 1001))) == 413
     assert status(talk(port, request(b"x" * 10_000_000))) == 413
     chunked = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"3e8\r\n" + b"x" * 1000
-    assert status(talk(port, chunked + b"\r\n3e8\r\n" + b"x" * 1000 + b"\r\n")) == 413
+    assert status(talk(port, chunked + b"\r\n3e8\r\n" + b"x" * 1000 + b"\r\n0\r\n\r\n")) == 413
     assert status(talk(port, request(b"", Host="evil.test"))) == 403
     assert status(talk(port, request(b"", Origin="http://evil.test"))) == 403
     assert status(talk(port, b"\x00\xff nonsense\r\n\r\n")) == 400

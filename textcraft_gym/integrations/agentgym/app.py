@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -71,7 +72,13 @@ def create_app(
     make = partial(Begun, kind.env_id, read=str, **{**kind.env_args, **env_args})
     number = kind.number(make(), mapping)  # also loads the data, and finds what is wrong with the arguments
     sessions: Sessions[Begun] = Sessions(max_sessions, session_seconds, on_close=Begun.close)
-    app = FastAPI(title=f"AgentGym's {world}, played by textcraft-gym")
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        sessions.close_all()
+
+    app = FastAPI(title=f"AgentGym's {world}, played by textcraft-gym", lifespan=lifespan)
     for method, path, endpoint in kind.world(make, number, sessions).routes:
         app.add_api_route(path, _answering(endpoint), methods=[method], response_model=None)
     app.add_exception_handler(RequestValidationError, _refuse_types)
@@ -97,7 +104,7 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    """Return an answer. Everything is escaped to ASCII: a text may hold what UTF-8 cannot encode."""
+    """Return an answer. Everything is escaped to ASCII: a shop's data may hold what UTF-8 cannot encode."""
     return Response(json.dumps(value), status, media_type="application/json")
 
 
