@@ -10,7 +10,7 @@ OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local test-doors test-verifiers bench
-.PHONY: bench-engine bench-ray bench-local bench-report bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
+.PHONY: bench-engine bench-serving bench-ray bench-local bench-report bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -99,6 +99,10 @@ test-doors: .venv-doors/.doors
 # The taskset of verifiers, which cannot live beside other doors.
 test-verifiers: .venv-verifiers/.verifiers
 	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
+
+# A thousand sessions and a hundred thousand calls of AgentGym's clients, and clients that misbehave.
+bench-serving: .venv-doors/.doors
+	.venv-doors/bin/python benchmarks/serving.py
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
