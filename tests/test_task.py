@@ -9,6 +9,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym import UnknownName, make_splits, tasks
+from textcraft_gym.task import split_names
 
 IDS = ["TextCraft-v0", "TextCraftTags-v0"]
 SIZES = {"TextCraft-v0": (200, 197, 397), "TextCraftTags-v0": (203, 203, 406)}
@@ -148,3 +149,12 @@ def test_make__says_that_recipes_have_no_task(tmp_path):
     (tmp_path / "recipes" / "planks.json").write_text(recipe)
     with pytest.raises(ValueError, match="split 'dev' has no task"):
         gym.make("TextCraft-v0", recipes=str(tmp_path))
+
+
+def test_split_names__are_those_that_an_environment_lists():
+    assert split_names("TextCraft-v0") == ("test", "dev", "all")
+    assert split_names("ALFWorld-v0")[:3] == ("train", "valid_seen", "valid_unseen")
+    assert split_names("tests.foreign_worlds:Say-v0") == ("short",)
+    assert split_names("tests.foreign_worlds:GuessDigit-v0") == ()
+    with pytest.raises(UnknownName, match="TextCraft-v9"):
+        split_names("TextCraft-v9")

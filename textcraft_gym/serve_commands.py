@@ -98,6 +98,41 @@ def model(
     )
 
 
+@serve_app.command()
+def openenv(
+    env: Annotated[str, typer.Option(help="The id of an environment of text, also as my_module:My-v0.")],
+    env_arg: EnvArgs = None,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of commands of an episode; by default the id's limit.")
+    ] = None,
+    web: Annotated[bool, typer.Option(help="Add the page /web, where a person plays.")] = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    allow_host: AllowedHosts = None,
+    max_sessions: MaxSessions = MAX_SESSIONS,
+    session_timeout: SessionTimeout = SESSION_SECONDS,
+) -> None:
+    """Serve an environment to OpenEnv's clients."""
+    with _extra("openenv"):
+        from textcraft_gym.integrations.openenv import create_app
+        from textcraft_gym.serving.server import run_server
+    app = create_app(
+        env,
+        max_steps=max_steps,
+        max_sessions=max_sessions,
+        session_seconds=session_timeout,
+        web=web,
+        **key_values(env_arg or []),
+    )
+    run_server(
+        app,
+        host=host,
+        port=port,
+        allowed_hosts=allow_host or (),
+        on_start=lambda address: _show(f"{env} is served to OpenEnv", address),
+    )
+
+
 @contextmanager
 def _extra(name: str) -> Iterator[None]:
     """Say how to install what is missing."""

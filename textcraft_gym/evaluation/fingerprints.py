@@ -11,7 +11,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -21,8 +21,8 @@ import gymnasium as gym
 
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.registration import BUNDLED, default_split, find_spec, make, parameters
-from textcraft_gym.task import UNGROUPED, Task, task_hash, tasks_of
+from textcraft_gym.registration import BUNDLED, find_spec, make, parameters
+from textcraft_gym.task import UNGROUPED, Task, split_names, task_hash, tasks_of
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -36,7 +36,6 @@ PLAYED = 8
 MAX_STEPS = 25
 """Actions of a random trace."""
 NONSENSE = "no such action \N{ELECTRIC LIGHT BULB}"
-_NO_SPLIT = "no such split"
 
 
 class Compared(NamedTuple):
@@ -102,7 +101,7 @@ def fingerprint(env_id: str, **env_args: Any) -> Fingerprint:
     """
     made: Fingerprint = {}
     hashes: dict[str, str] = {}  # splits share tasks
-    for split in _splits(env_id, env_args):
+    for split in split_names(env_id, **env_args) or (None,):
         split_args = {} if split is None else {"split": split}
         try:
             made[split or UNGROUPED] = _of_split(env_id, {**env_args, **split_args}, hashes)
@@ -187,20 +186,6 @@ def official_data() -> dict[str, tuple[int, str]]:
     parts = sorted(part for part in folder.iterdir() if part.is_dir()) if folder else []
     counted = {str(part): files_digest(part, "*/*/game.tw-pddl") for part in parts}
     return {part: (games, sha256) for part, (games, sha256) in counted.items() if games}
-
-
-def _splits(env_id: str, env_args: Mapping[str, Any]) -> Sequence[str | None]:
-    """Return the names of a world's splits; the one that is played by default if it does not list them."""
-    default = default_split(env_id)
-    if default is None:
-        return [None]
-    try:
-        make(env_id, **env_args, split=_NO_SPLIT).close()
-    except UnknownName as error:
-        return [name for name in error.known if " " not in name]
-    except ValueError:
-        pass  # another's environment may raise anything
-    return [default]
 
 
 def _played(env: gym.Env[str, str], told: gym.Env[str, str], task: Task) -> Iterator[Any]:

@@ -1,0 +1,349 @@
+"""OpenEnv's form of the environments, and the application that serves them (extra ``[openenv]``)."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+from uuid import uuid4
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from gymnasium.error import Error as GymnasiumError
+from gymnasium.error import ResetNeeded
+from openenv.core.env_server.http_server import create_app as create_openenv_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+from openenv.core.env_server.web_interface import create_web_interface_app
+from pydantic import Field, field_validator
+
+import textcraft_gym
+from textcraft_gym.envs.text_env import Draws
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.integrations.episode import TextEpisode
+from textcraft_gym.registration import creator, default_split, find_spec, parameters, summary
+from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
+from textcraft_gym.task import UNGROUPED, Task, split_names, tasks_of
+
+MAX_COMMAND = 10_000
+"""Maximum number of characters of a command."""
+MAX_NAME = 255
+RESET_FIRST = (
+    "the episode is over, or none has started: reset first. Each request to /reset and /step is answered by an "
+    "environment of its own; an episode is played over the WebSocket /ws"
+)
+
+
+class TextAction(Action):  # type: ignore[misc, unused-ignore]
+    """A command of the game."""
+
+    command: str = Field(
+        max_length=MAX_COMMAND, description="A command of the game, or a reply that ends with one, as 'Action: look'."
+    )
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _as_unicode(cls, command: Any) -> Any:
+        """Replace halves of surrogate pairs, which JSON can have and UTF-8 cannot."""
+        return command.encode("utf-8", "replace").decode() if isinstance(command, str) else command
+
+
+class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
+    """What the player reads, and what the game tells beside it."""
+
+    text: str = Field(description="What the player reads.")
+    task: str | None = Field(default=None, description="The id of the task.")
+    won: bool = Field(default=False, description="Whether the task is done.")
+    invalid_reason: str | None = Field(default=None, description="Code of why the command had no effect, if so.")
+    admissible_commands: list[str] = Field(
+        default_factory=list,
+        description="The commands that would have an effect now; listed with admissible=true only.",
+    )
+
+
+class TextState(State):  # type: ignore[misc, unused-ignore]
+    """Where an episode is; ``episode_id`` and ``step_count`` are OpenEnv's."""
+
+    episode_id: str | None = Field(default=None, max_length=MAX_NAME)
+    task: str | None = Field(default=None, description="The id of the task.")
+    split: str | None = Field(default=None, description="The split that the task was drawn from.")
+    seed: int | None = Field(default=None, ge=0, description="The seed of the reset.")
+    reward: float = Field(default=0.0, description="The sum of the rewards.")
+    won: bool = Field(default=False, description="Whether the task is done.")
+    done: bool = Field(default=True, description="Whether the episode is over; so it is before the first reset.")
+
+
+class World:
+    """An environment that is served: its splits and their tasks, which all sessions share.
+
+    Args:
+        env_id: An id, or ``my_module:My-v0``.
+        max_steps: Maximum number of commands of an episode; by default the limit registered for the id.
+        env_args: Further arguments of ``gym.make``; its ``split`` is the one that is played by default.
+
+    Raises:
+        UnknownName, ValueError: As for a ``TextEpisode``.
+    """
+
+    def __init__(self, env_id: str, *, max_steps: int | None = None, **env_args: Any) -> None:
+        self.env_id = env_id
+        self.max_steps = max_steps
+        self.default_split: str | None = env_args.pop("split", default_split(env_id))
+        self.env_args = env_args
+        self._tasks: dict[str | None, Sequence[Task] | None] = {}
+        self.tasks(self.default_split)  # which tells of an argument that does not exist before anything is served
+
+    @cached_property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits, the one that is played by default first; tasks without splits are all one split."""
+        if self.default_split is not None:
+            return tuple(dict.fromkeys((self.default_split, *split_names(self.env_id, **self.env_args))))
+        return () if self.tasks(None) is None else (UNGROUPED,)
+
+    def chosen(self, split: str | None) -> str | None:
+        """Return the split with which the environment of a client is made, None where it takes none.
+
+        Raises:
+            UnknownName: For a split that this world does not list: others can be files, which clients do not choose.
+        """
+        if split is not None and split not in self.splits:
+            raise UnknownName("split", split, self.splits)
+        return self.default_split if split is None or self.default_split is None else split
+
+    def episode(self, split: str | None) -> TextEpisode:
+        """Return an episode of a chosen split."""
+        env_args = self.env_args if split is None else {**self.env_args, "split": split}
+        return TextEpisode(self.env_id, max_steps=self.max_steps, **env_args)
+
+    def tasks(self, split: str | None) -> Sequence[Task] | None:
+        """Return the tasks of a chosen split, None if the environment lists none."""
+        if split not in self._tasks:
+            episode = self.episode(split)
+            self._tasks[split] = tasks_of(episode.env)
+            episode.close()
+        return self._tasks[split]
+
+
+class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # type: ignore[misc, unused-ignore]
+    """One session of a world, with OpenEnv's methods, and those of its task provider.
+
+    ``reset`` takes a task by its id, or by split and index; a seed alone draws one from the split. A step before the
+    first reset or after the end of an episode raises ``ResetNeeded``.
+
+    Args:
+        world: What is served.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_SINGLE_THREAD_EXECUTOR = True  # one thread plays all sessions: a command takes microseconds
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.world = world
+        self._episodes: dict[str | None, TextEpisode] = {}
+        self._episode: TextEpisode | None = None
+        self._state = TextState()
+        self._closed = False
+
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        *,
+        task: str | None = None,
+        split: str | None = None,
+        index: int | None = None,
+        **unknown: Any,
+    ) -> TextObservation:
+        """Begin an episode.
+
+        Args:
+            seed: The seed; None to go on from the last, or to begin at random.
+            episode_id: A name of the episode; by default one is made.
+            task: A task id, of any split.
+            split: The split from which a task is chosen or drawn; by default the server's.
+            index: The number of the task in the split, in place of its id.
+            unknown: Refused.
+
+        Raises:
+            UnknownName: For a task, a split or another argument that does not exist.
+            ValueError: If an argument is not of its type, or a task is named twice.
+            IndexError: If the split has no task with this number.
+        """
+        for name in unknown:
+            raise UnknownName("argument of reset", name, ["seed", "episode_id", "task", "split", "index"])
+        if self._closed:
+            raise ResetNeeded("this session was closed, since it was not used for long: connect again")
+        asked = TextState(episode_id=episode_id or str(uuid4()), task=task, split=split, seed=seed)  # checks the types
+        chosen = self.world.chosen(split)
+        if index is not None:
+            if task is not None:
+                raise ValueError("expected a task or an index, got both")
+            task = _task_at(self._listed(split), index).id
+        if chosen not in self._episodes:
+            self._episodes[chosen] = self.world.episode(chosen)
+        episode = self._episodes[chosen]
+        episode.reset(task, asked.seed)
+        self._episode, self._state = episode, asked.model_copy(update={"split": chosen})
+        return _observation(episode, reward=None)
+
+    def step(self, action: TextAction, timeout_s: float | None = None, **ignored: Any) -> TextObservation:
+        """Play a command.
+
+        Raises:
+            ResetNeeded: Before the first reset, and after the end of an episode.
+        """
+        episode = self._episode
+        if episode is None or episode.over:
+            raise ResetNeeded(RESET_FIRST)
+        episode.step(action.command)
+        return _observation(episode, reward=episode.last.reward)
+
+    @property
+    def state(self) -> TextState:
+        """Where the episode is."""
+        episode = self._episode
+        if episode is None:
+            return self._state
+        played = {"step_count": episode.steps, "task": episode.task, "reward": episode.reward}
+        state: TextState = self._state.model_copy(update={**played, "won": episode.won, "done": episode.over})
+        return state
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        """Return the name and the manual of the environment."""
+        return EnvironmentMetadata(
+            name=self.world.env_id,
+            description=summary(self.world.env_id),
+            readme_content=inspect.getdoc(creator(find_spec(self.world.env_id))),
+            version=textcraft_gym.__version__,
+            author="the textcraft_gym developers",
+        )
+
+    def list_splits(self) -> list[str]:
+        """Return the names of the splits."""
+        self._listed(None)
+        return list(self.world.splits)
+
+    def num_tasks(self, split: str) -> int:
+        """Return the number of tasks of a split."""
+        return len(self._listed(split))
+
+    def list_tasks(self, split: str) -> list[dict[str, Any]]:
+        """Return the tasks of a split."""
+        return self.get_task_range(split)
+
+    def get_task(self, split: str, index: int) -> dict[str, Any]:
+        """Return one task of a split.
+
+        Raises:
+            IndexError: If there is none with this number.
+        """
+        return _described(_task_at(self._listed(split), index), index)
+
+    def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, Any]]:
+        """Return the tasks of a split from one number up to another, as a slice has them."""
+        tasks = self._listed(split)
+        return [_described(tasks[index], index) for index in range(*slice(start, stop).indices(len(tasks)))]
+
+    def web_actions(self, observation: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """Return the buttons of the web page: the admissible commands."""
+        return [(command, {"command": command}) for command in observation.get("admissible_commands", ())]
+
+    def render_web(self, observation: Mapping[str, Any]) -> str | None:
+        """Return the picture of a game that draws one, for the web page."""
+        game: Any = self._episode.env.unwrapped if self._episode else None
+        if not isinstance(game, Draws):
+            return None
+        picture = b64encode(game.picture().encode()).decode()
+        return f'<img alt="" src="data:image/svg+xml;base64,{picture}" style="max-width: 100%">'
+
+    def close(self) -> None:
+        """Close the environments of the session."""
+        self._closed = True
+        self._episode, self._state = None, TextState()
+        while self._episodes:
+            self._episodes.popitem()[1].close()
+
+    def _listed(self, split: str | None) -> Sequence[Task]:
+        """Return the tasks of a split, for OpenEnv's routes of tasks."""
+        tasks = self.world.tasks(self.world.chosen(split))
+        if tasks is None:
+            raise NotImplementedError  # which OpenEnv answers with 501
+        return tasks
+
+
+def create_app(
+    env_id: str,
+    *,
+    max_steps: int | None = None,
+    max_sessions: int = MAX_SESSIONS,
+    session_seconds: float = SESSION_SECONDS,
+    web: bool = False,
+    **env_args: Any,
+) -> FastAPI:
+    """Return the application that serves an environment to OpenEnv's clients.
+
+    Serve it with ``textcraft_gym.serving.server.run_server``, which guards it.
+
+    Args:
+        env_id: An id, or ``my_module:My-v0``.
+        max_steps: Maximum number of commands of an episode; by default the limit registered for the id.
+        max_sessions: Maximum number of sessions that are open at once.
+        session_seconds: Seconds without use after which a session is closed.
+        web: Add the web page ``/web``, where a person plays; so does the variable ``ENABLE_WEB_INTERFACE``. Admissible
+            commands, of which its buttons are made, are then in every observation.
+        env_args: Further arguments of ``gym.make``.
+
+    Raises:
+        UnknownName, ValueError: For an environment that cannot be made.
+    """
+    # The library of the web page reports its use to its makers unless told not to.
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    web = web or os.environ.get("ENABLE_WEB_INTERFACE", "").lower() in ("true", "1", "yes")
+    if web and "admissible" in parameters(find_spec(env_id)):
+        env_args = {"admissible": True, **env_args}
+    world = World(env_id, max_steps=max_steps, **env_args)
+    build = create_web_interface_app if web else create_openenv_app
+    app: FastAPI = build(
+        partial(TextEnvironment, world),
+        TextAction,
+        TextObservation,
+        env_name=env_id,
+        concurrency_config=ConcurrencyConfig(max_concurrent_envs=max_sessions, session_timeout=session_seconds),
+        state_cls=TextState,
+    )
+    for mistake, status in ((ResetNeeded, 409), (GymnasiumError, 400), (ValueError, 400), (IndexError, 400)):
+        app.add_exception_handler(mistake, partial(_refused, status))
+    return app
+
+
+async def _refused(status: int, request: Request, mistake: Exception) -> JSONResponse:
+    """Answer a mistake of the caller over HTTP; over a WebSocket OpenEnv answers each with a message."""
+    return JSONResponse({"detail": str(mistake)}, status)
+
+
+def _observation(episode: TextEpisode, *, reward: float | None) -> TextObservation:
+    info = episode.last.info
+    return TextObservation(
+        text=episode.observation,
+        task=episode.task,
+        won=episode.won,
+        invalid_reason=info.get("invalid_reason"),
+        admissible_commands=info.get("admissible_commands", []),
+        reward=reward,
+        done=episode.over,
+    )
+
+
+def _task_at(tasks: Sequence[Task], index: int) -> Task:
+    if type(index) is not int or not 0 <= index < len(tasks):
+        raise IndexError(f"expected an index in 0..{len(tasks) - 1}, got {index!r}")
+    return tasks[index]
+
+
+def _described(task: Task, index: int) -> dict[str, Any]:
+    """Return a task as OpenEnv lists it; what has to be worked out, as the shortest plan, is left out."""
+    return {"id": task.id, "index": index, "group": getattr(task, "group", UNGROUPED)}
