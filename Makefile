@@ -81,7 +81,7 @@ test-pythons:
 		else echo "skipped: no python$$version here"; fi; \
 	done
 
-# The tests of the Ray backend, and its throughput, in a virtual environment of their own.
+# The tests of the Ray backend and of RLlib, and the throughput, in a virtual environment of their own.
 test-ray: .venv-ray/.ray
 	.venv-ray/bin/python -m pytest -m ray tests/evaluation/test_ray.py
 
@@ -212,7 +212,8 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 
 .venv-ray/.ray: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[tune]; python_version < "3.15"'
+	.venv-ray/bin/python -m pip install --quiet $(TORCH)
+	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[rllib]; python_version < "3.15"'
 	touch $@
 
 # verifiers is not here: it and OpenEnv need different versions of mcp.

@@ -38,7 +38,7 @@ def test_page__its_code_does_as_it_says(capsys: pytest.CaptureFixture[str]):
 
 def test_page__its_code_that_needs_more_is_code_at_least():
     found = blocks("python extra")
-    assert len(found) == 3
+    assert len(found) == 4
     for block in found:
         compile(block, "docs/training.md", "exec")
 

@@ -25,6 +25,8 @@ class AnyText(Text):
 
     def __init__(self, max_length: int = _MAX_LENGTH, seed: int | np.random.Generator | None = None) -> None:
         super().__init__(max_length, min_length=0, charset=_SAMPLE_CHARACTERS, seed=seed)
+        # One text is a scalar. Without a shape, Stable-Baselines3 would fail before it says that it takes no text.
+        self._shape = ()
 
     def contains(self, x: Any) -> bool:
         """Return whether ``x`` is a string that is not too long."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -149,10 +150,14 @@ def test_command__plays_on_a_cluster_of_its_own_and_goes_on_elsewhere(tmp_path: 
     assert len(lines(tmp_path / "run")) == 4
 
 
-def test_example__steps_an_environment_that_is_registered_with_rllib():
-    pytest.importorskip("ray.tune", reason="the extra ray[tune] is not installed", exc_type=ImportError)
-    example = ROOT / "examples" / "rllib_env.py"
+def test_example__trains_with_rllib():
+    for module in ("ray.rllib.algorithms.ppo", "torch"):
+        pytest.importorskip(module, reason="RLlib with PyTorch is not installed: make test-ray", exc_type=ImportError)
+    command = [sys.executable, ROOT / "examples" / "rllib_env.py", "--iterations", "1"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run([sys.executable, example], capture_output=True, text=True, env=environment)
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert result.returncode == 0, result.stderr
-    assert "won" in result.stdout
+    trained = re.search(r"iteration 0: ([\d.]+) steps an episode, return ([\d.]+)", result.stdout)
+    assert trained
+    assert float(trained[1]) <= 100
+    assert 0 < float(trained[2]) <= 1

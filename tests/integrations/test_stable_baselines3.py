@@ -15,9 +15,11 @@ from textcraft_gym.wrappers import ActionMasking, TokenIds
 
 pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 (extra [rl]) is not installed")
 
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from textcraft_gym.integrations.stable_baselines3 import SB3VecEnv
+from textcraft_gym.integrations.stable_baselines3 import SB3VecEnv, make_env, make_vec
 
 COUNT = 3
 TASKS = ["minecraft:ladder", "minecraft:beehive", "minecraft:acacia_boat"]
@@ -108,3 +110,45 @@ def test_algorithm__learns_on_a_vector():
     model = contrib.MaskablePPO("MultiInputPolicy", SB3VecEnv(vector), n_steps=16, batch_size=16, n_epochs=1)
     model.learn(64)
     assert model.num_timesteps == 64
+
+
+@pytest.mark.parametrize("env_id", BUNDLED)
+def test_make_env__makes_each_world_an_environment_of_numbers(env_id):
+    env = make_env(env_id)
+    check_env(env, skip_render_check=True)
+    assert env.action_space == gym.spaces.Discrete(64)
+    assert env.reset(seed=0)[0]["tokens"].shape == (128,)
+    assert "shaping" not in env.step(0)[4]
+
+
+def test_make_env__shapes_the_reward_for_a_discount_and_passes_arguments_on():
+    env = make_env("TextCraft-v0", length=16, actions=8, gamma=0.9, split="dev", max_episode_steps=3)
+    env.reset(seed=0)
+    assert env.step(0)[4]["shaping"] != 0
+    assert (env.action_space.n, env.spec.max_episode_steps) == (8, 3)
+    assert env.unwrapped.tasks == gym.make("TextCraft-v0", split="dev").unwrapped.tasks
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_make_vec__plays_alike_in_one_process_and_in_many(processes):
+    vector = make_vec("ALFWorld-v0", 2, processes=processes, max_episode_steps=3)
+    vector.seed(4)
+    seen = [vector.reset(), *(vector.step(np.array([turn, 1])) for turn in range(4))]
+    alone = DummyVecEnv([partial(make_env, "ALFWorld-v0", max_episode_steps=3)] * 2)
+    alone.seed(4)
+    expected = [alone.reset(), *(alone.step(np.array([turn, 1])) for turn in range(4))]
+    same(seen[0], expected[0])
+    for (*step, infos), (*own, _) in zip(seen[1:], expected[1:], strict=True):
+        same(step, own)
+        assert [info["episode"]["l"] for info in infos if "episode" in info] == [3] * int(step[2].sum())
+    assert np.array(vector.env_method("action_masks")).shape == (2, 64)
+    vector.close()
+
+
+@pytest.mark.parametrize("algorithm", [PPO, A2C, DQN])
+def test_algorithm__that_is_given_text_says_that_it_takes_none(algorithm):
+    with pytest.raises(AssertionError, match=r"AnyText\(65536\) was provided"):
+        algorithm("MlpPolicy", gym.make("TextCraft-v0"))
+    numbered = ActionMasking(gym.make("TextCraft-v0", admissible=True), n=64)
+    with pytest.raises(NotImplementedError, match=r"AnyText\(65536\) observation space is not supported"):
+        algorithm("MlpPolicy", numbered)

@@ -26,6 +26,7 @@ from textcraft_gym.registration import BUNDLED, make
 from textcraft_gym.wrappers import (
     ActionMasking,
     HelpfulFeedback,
+    MaskInObservation,
     SubgoalReward,
     TextHistory,
     ThinkActions,
@@ -53,6 +54,7 @@ STACKS: dict[str, tuple[Wrap, ...]] = {
         partial(SubgoalReward, gamma=0.99),
         partial(TokenIds, length=32, buckets=1000),
         partial(ActionMasking, n=128),
+        MaskInObservation,
     ),
 }
 every_stack = pytest.mark.parametrize("stack", STACKS)

@@ -3,14 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv, VecMonitor
 
 from textcraft_gym.vector import TextVectorEnv
+from textcraft_gym.wrappers import ActionMasking, SubgoalReward, TokenIds
+
+
+def make_env(
+    id: str, *, length: int = 128, actions: int = 64, gamma: float | None = None, **arguments: Any
+) -> gym.Env[Any, Any]:
+    """Make an environment of numbers: token ids to observe, and a discrete action for each admissible command.
+
+    Args:
+        id: An id of an environment of text that lists admissible commands.
+        length: Number of tokens of an observation.
+        actions: Number of actions; commands beyond them are not offered.
+        gamma: The learner's discount, for ``SubgoalReward``; None for the game's own reward.
+        **arguments: Those of ``gym.make``.
+    """
+    if gamma is None:
+        game = gym.make(id, admissible=True, **arguments)
+    else:
+        game = SubgoalReward(gym.make(id, admissible=True, expert=True, **arguments), gamma)
+    return ActionMasking(TokenIds(game, length), actions, overflow="drop")
+
+
+def make_vec(id: str, n: int, *, processes: bool = False, **arguments: Any) -> VecMonitor:
+    """Make n environments of numbers as a ``VecEnv`` that logs the reward and the length of episodes.
+
+    Args:
+        id: An id of an environment of text that lists admissible commands.
+        n: Number of environments.
+        processes: Whether each environment has a process of its own, which pays for slow games only.
+        **arguments: Those of ``make_env``.
+    """
+    made = partial(make_env, id, **arguments)
+    if processes:
+        return VecMonitor(SubprocVecEnv([made] * n))
+    return VecMonitor(SB3VecEnv(SyncVectorEnv([made] * n, autoreset_mode=AutoresetMode.SAME_STEP)))
 
 
 class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
