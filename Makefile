@@ -232,7 +232,7 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
-	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train]' 'hypothesis>=6.100' 'pytest>=8'
+	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 

@@ -1,0 +1,63 @@
+"""A chat model with tools, made on the spot: a random Qwen3 of two layers, and a tokenizer for the texts of a game."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+import trl
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
+
+MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+TAGS = [
+    "<tool_call>",
+    "</tool_call>",
+    "<tool_response>",
+    "</tool_response>",
+    "<think>",
+    "</think>",
+    "<tools>",
+    "</tools>",
+]
+
+
+def tokenizer_for(texts: Iterable[str], size: int = 700) -> PreTrainedTokenizerFast:
+    """Return a byte-level tokenizer trained on texts, with Qwen3's chat template and marks."""
+    bytewise = Tokenizer(models.BPE())
+    bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bytewise.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=MARKS, initial_alphabet=alphabet, show_progress=False)
+    bytewise.train_from_iterator(texts, trainer)
+    # Tags are plain tokens: the parser of tool calls reads them, and so the decoder must not skip them.
+    bytewise.add_tokens(TAGS)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bytewise, eos_token=MARKS[2], pad_token=MARKS[0])
+    template = Path(os.path.dirname(trl.__file__), "chat_templates", "qwen3_instruct_2507.jinja")
+    tokenizer.chat_template = template.read_text(encoding="utf-8")
+    return tokenizer
+
+
+def network_for(
+    tokenizer: PreTrainedTokenizerFast, *, width: int = 64, layers: int = 2, seed: int = 0
+) -> Qwen3ForCausalLM:
+    """Return a network with random weights."""
+    set_seed(seed)
+    config = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        intermediate_size=3 * width,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=width // 4,
+        max_position_embeddings=2048,
+        initializer_range=0.06,
+        tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=None,
+    )
+    return Qwen3ForCausalLM(config).to(torch.float32)

@@ -1,0 +1,180 @@
+"""Games as tools: what TRL's trainer is given, and the trainer itself with a tiny model."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import textcraft_gym
+from tests.examples.conftest import EXAMPLES
+from textcraft_gym import UnknownName
+from textcraft_gym.integrations.episode import OVER
+from textcraft_gym.integrations.trl import PROMPT, TextCraftGame, TextGame, WebShopGame, dataset, game
+from textcraft_gym.registration import BUNDLED
+
+LADDER = {"task": "minecraft:ladder", "seed": 0}
+
+
+def tools_of(made: object) -> set[str]:
+    """The public methods that TRL makes tools of: those of the class, without the two that it calls itself."""
+    methods = {name for name, _ in inspect.getmembers(type(made), inspect.isfunction) if not name.startswith("_")}
+    return methods - {"reset", "get_reward"}
+
+
+@pytest.mark.parametrize("env_id", BUNDLED)
+def test_game__has_one_tool_and_plays_as_the_environment(env_id):
+    made = game(env_id, expert=True)()
+    assert type(made) is TextGame
+    assert tools_of(made) == {"step"}
+    env = gym.make(env_id, expert=True)
+    for seed in (1, 1, 2):
+        observation, info = env.reset(seed=seed)
+        assert made.reset(prompt=[], task=info["task"], seed=seed, environment=env_id) == observation
+        rewards = [0.0]
+        for action in info["expert_plan"][:5]:
+            observation, reward, terminated, _, info = env.step(action)
+            rewards.append(reward)
+            assert made.step(action) == observation
+            assert made.get_reward() == pytest.approx(sum(rewards))
+            if terminated:
+                break
+
+
+def test_game__answers_after_its_end_and_is_played_again():
+    made = game("TextCraft-v0", max_steps=2)()
+    first = made.reset(**LADDER)
+    made.step("inventory")
+    assert made.step("Action: get 2 bamboo") == "Got 2 bamboo"
+    assert made.step("get 2 bamboo") == OVER
+    assert made.reset(**LADDER) == first
+    assert made.step("inventory") == "Inventory: You are not carrying anything."
+
+
+def test_game__with_a_shaped_reward_tells_how_far_it_came():
+    made = game("TextCraft-v0", expert=True, wrappers=["SubgoalReward,gamma=1"])()
+    made.reset(**LADDER)
+    made.step("inventory")
+    assert made.get_reward() == 0
+    made.step(made._episode.last.info["expert_plan"][0])
+    assert made.get_reward() == pytest.approx(0.1)
+
+
+def test_verbs__win_textcraft():
+    made = game("TextCraft-v0", tools="verbs", distractors=0)()
+    assert tools_of(made) == {"get", "craft", "inventory"}
+    made.reset(**LADDER)
+    for _ in range(7):
+        assert made.get(2, "bamboo") == "Got 2 bamboo"
+        assert made.craft("1 stick using 2 bamboo") == "Crafted 1 minecraft:stick"
+    assert made.inventory() == "Inventory: [stick] (7) "
+    assert made.craft("craft 3 ladder using 7 stick") == "Crafted 3 minecraft:ladder"
+    assert made.get_reward() == 1
+
+
+def test_verbs__shop():
+    made, env = game("WebShopLite-v0", tools="verbs")(), gym.make("WebShopLite-v0")
+    assert type(made) is WebShopGame
+    assert tools_of(made) == {"search", "click"}
+    assert made.reset(seed=4) == env.reset(seed=4)[0]
+    assert made.search("red shoes") == env.step("search[red shoes]")[0]
+    assert made.click("Back to Search") == env.step("click[Back to Search]")[0]
+
+
+def test_names__that_do_not_exist_raise():
+    with pytest.raises(UnknownName, match="unknown tools 'verb'"):
+        game("TextCraft-v0", tools="verb")
+    with pytest.raises(UnknownName, match="tools for verbs 'alfworld'"):
+        game("ALFWorld-v0", tools="verbs")
+    with pytest.raises(UnknownName):
+        game("TextCraft-v1")
+
+
+def test_tools__have_schemas():
+    utils = pytest.importorskip("transformers.utils", reason="transformers (extra [trl]) is not installed")
+    for tool in (TextGame.step, TextCraftGame.get, TextCraftGame.craft, TextCraftGame.inventory, WebShopGame.click):
+        schema = utils.get_json_schema(tool)["function"]
+        names = set(inspect.signature(tool).parameters) - {"self"}
+        assert set(schema["parameters"]["properties"]) == names
+        assert all(of["description"] for of in schema["parameters"]["properties"].values())
+    assert (
+        utils.get_json_schema(TextCraftGame.get)["function"]["parameters"]["properties"]["amount"]["type"] == "integer"
+    )
+
+
+def test_dataset__is_the_split_and_resets_a_game():
+    pytest.importorskip("datasets", reason="datasets (extra [trl]) is not installed")
+    rows = dataset("TextCraft-v0", "dev", seeds=[3, 5])
+    tasks = [task.id for task in textcraft_gym.tasks("TextCraft-v0", "dev")]
+    assert [(row["task"], row["seed"]) for row in rows] == [(task, seed) for task in tasks for seed in (3, 5)]
+    assert rows[0]["prompt"] == [{"role": "user", "content": PROMPT}]
+    assert set(rows["environment"]) == {"TextCraft-v0"}
+    env = gym.make("TextCraft-v0")
+    assert game("TextCraft-v0")().reset(**rows[1]) == env.reset(seed=5, options={"task": tasks[0]})[0]
+    assert len(dataset("ALFWorld-v0", "train", limit=3, prompt="Play.\n\n")) == 3
+
+
+@pytest.mark.filterwarnings("default")
+def test_trainer__plays_worlds_with_the_calls_of_a_model(tmp_path: Path):
+    trl = pytest.importorskip("trl", reason="TRL (extra [trl]) is not installed")
+    from datasets import concatenate_datasets
+    from tiny_chat_model import network_for, tokenizer_for
+
+    ids = ["TextCraft-v0", "ALFWorld-v0"]
+    tokenizer = tokenizer_for([PROMPT, *(gym.make(env_id).reset(seed=0)[0] for env_id in ids)])
+    call = '<tool_call>\n{"name": "step", "arguments": {"action": "inventory"}}\n</tool_call><|im_end|>'
+    scripted: Any = tokenizer(call)["input_ids"]
+    config = trl.GRPOConfig(
+        str(tmp_path),
+        use_cpu=True,
+        bf16=False,
+        max_steps=2,
+        per_device_train_batch_size=4,
+        num_generations=2,
+        max_completion_length=400,
+        max_tool_calling_iterations=3,
+        logging_steps=1,
+        report_to=[],
+        save_strategy="no",
+        disable_tqdm=True,
+    )
+    trainer = trl.GRPOTrainer(
+        network_for(tokenizer, width=32),
+        args=config,
+        train_dataset=concatenate_datasets([dataset(ids[0], "dev", limit=2), dataset(ids[1], "train", limit=2)]),
+        processing_class=tokenizer,
+        environment_factory={env_id: game(env_id) for env_id in ids},
+    )
+    trainer._generate_single_turn = lambda prompts, *_, **__: ([list(scripted) for _ in prompts], None)
+    trainer.train()
+    logged = [log for log in trainer.state.log_history if "tools/call_frequency" in log]
+    assert [(log["tools/call_frequency"], log["tools/failure_frequency"]) for log in logged] == [(3, 0)] * 2
+    assert [log["rewards/TextGame/mean"] for log in logged] == [0, 0]
+    seen = {made._episode.observation for pool in trainer._environment_pool.values() for made in pool}
+    assert seen >= {"Inventory: You are not carrying anything.", "You are not carrying anything."}
+
+
+def test_example__takes_two_steps():
+    pytest.importorskip("trl", reason="TRL (extra [trl]) is not installed")
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / "grpo_trl.py"), "--smoke"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "last 1 steps: " in result.stdout
+
+
+def test_page__its_code_does_as_it_says(capsys: pytest.CaptureFixture[str]):
+    page = (EXAMPLES.parent / "docs" / "trl.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for extra, block in re.findall(r"```python( extra)?\n(.*?)```", page, re.DOTALL):
+        code = compile(block, "docs/trl.md", "exec")
+        if not extra:
+            exec(code, names)
+    said = ["Goal: craft ladder.", "Crafted 3 minecraft:ladder 1.0", OVER]
+    assert capsys.readouterr().out.splitlines() == said
+    assert names["shaped"].reset(seed=0)

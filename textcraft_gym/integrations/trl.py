@@ -1,0 +1,194 @@
+"""Games as environments of TRL's ``GRPOTrainer`` (extra ``[trl]``): the model plays by calling tools.
+
+TRL itself is not imported: its trainer takes any object with a ``reset``, and makes a tool of each other public method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.integrations.episode import TextEpisode, starts
+from textcraft_gym.registration import game_profile
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Tools: TypeAlias = Literal["step", "verbs"]
+
+PROMPT = "You play a game of text. Play it by calling a tool, one call at a time, until the task is done.\n\n"
+"""The user's message before the first observation, which the trainer appends."""
+
+
+class ToolGame:
+    """A game without tools: the base of those below, whose methods are the tools of the model.
+
+    The trainer plays an object as often as it wants, and each begins with ``reset``. After the end of an episode tools
+    answer that it is over, since nothing but the model's own silence ends the trainer's loop.
+
+    Args:
+        env_id: An id, or ``my_module:My-v0``.
+        **arguments: Those of ``TextEpisode``: ``max_steps``, ``wrappers``, and arguments of ``gym.make``.
+    """
+
+    def __init__(self, env_id: str, **arguments: Any) -> None:
+        # Private, like all that is no tool: the trainer would offer it to the model.
+        self._episode = TextEpisode(env_id, **arguments)
+
+    def reset(self, task: str | None = None, seed: int | None = None, **columns: Any) -> str:
+        """Begin an episode.
+
+        Args:
+            task: The task id in the row of the data set; None to have the seed draw one.
+            seed: The seed in the row.
+            columns: The row's other columns, which are ignored.
+
+        Returns:
+            The first observation.
+        """
+        return self._episode.reset(task, seed)
+
+    def get_reward(self) -> float:
+        """Return the sum of the rewards of the episode."""
+        return self._episode.reward
+
+
+class TextGame(ToolGame):
+    """Any game, with one tool that plays a command."""
+
+    def step(self, action: str) -> str:
+        """Play one command of the game.
+
+        Args:
+            action: The command, in the game's own words.
+
+        Returns:
+            The answer of the game.
+        """
+        return self._episode.step(action)
+
+
+class TextCraftGame(ToolGame):
+    """TextCraft, with a tool for each of its verbs."""
+
+    def get(self, amount: int, item: str) -> str:
+        """Get an item that is not crafted.
+
+        Args:
+            amount: How many of it.
+            item: The name of the item.
+
+        Returns:
+            What was got, or why nothing was.
+        """
+        return self._episode.step(f"get {amount} {item}")
+
+    def craft(self, recipe: str) -> str:
+        """Craft an item from ingredients in the inventory.
+
+        Args:
+            recipe: A crafting command as it was listed, without the word craft: 4 oak planks using 1 oak log.
+
+        Returns:
+            What was crafted, or why nothing was.
+        """
+        return self._episode.step(f"craft {recipe.removeprefix('craft ')}")
+
+    def inventory(self) -> str:
+        """Look at the inventory.
+
+        Returns:
+            The items in it.
+        """
+        return self._episode.step("inventory")
+
+
+class WebShopGame(ToolGame):
+    """WebShop, with a tool for each of its verbs."""
+
+    def search(self, keywords: str) -> str:
+        """Search the shop.
+
+        Args:
+            keywords: The words to search for.
+
+        Returns:
+            The page of results.
+        """
+        return self._episode.step(f"search[{keywords}]")
+
+    def click(self, button: str) -> str:
+        """Click a button, a link or an option of the page.
+
+        Args:
+            button: Its text as it is written on the page.
+
+        Returns:
+            The next page.
+        """
+        return self._episode.step(f"click[{button}]")
+
+
+VERBS: dict[str, type[ToolGame]] = {"textcraft": TextCraftGame, "webshop": WebShopGame}
+"""The games that have a tool for each verb, by the names of their profiles."""
+
+
+def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[], ToolGame]:
+    """Return an ``environment_factory``, which makes a game whenever the trainer wants one more.
+
+    Args:
+        env_id: An id, or ``my_module:My-v0``.
+        tools: ``step`` for one tool that plays any command, ``verbs`` for one tool a verb, in TextCraft and WebShop.
+        **arguments: Those of ``TextEpisode``: ``max_steps``, ``wrappers``, and arguments of ``gym.make``.
+
+    Raises:
+        UnknownName: For an environment or a kind of tools that does not exist, or a game without tools for verbs.
+    """
+    if tools not in get_args(Tools):
+        raise UnknownName("tools", tools, get_args(Tools))
+    profile = game_profile(env_id)
+    if tools == "verbs" and profile not in VERBS:
+        raise UnknownName("game with tools for verbs", profile, VERBS)
+    return partial(TextGame if tools == "step" else VERBS[profile], env_id, **arguments)
+
+
+def dataset(
+    env_id: str,
+    split: str,
+    *,
+    seeds: int | Sequence[int] = 1,
+    limit: int | None = None,
+    prompt: str = PROMPT,
+    **arguments: Any,
+) -> Dataset:
+    """Return the data set of a split: a row for each task and seed.
+
+    The columns are ``prompt``, a dialogue of one message; ``task`` and ``seed``, with which the trainer resets a game;
+    and ``environment``, the id, by which it finds one if the ``environment_factory`` is a dictionary of several.
+
+    Args:
+        env_id: An id, or ``my_module:My-v0``.
+        split: The split to train on.
+        seeds: The seeds of each task, or their number, counted from 0.
+        limit: Maximum number of rows.
+        prompt: The message. The trainer appends the first observation without a blank: end it with a blank line.
+        **arguments: Further arguments of ``gym.make``.
+
+    Raises:
+        UnknownName: For an environment, a split or an argument that does not exist.
+        ValueError: If seeds or limit are out of bounds.
+    """
+    from datasets import Dataset
+
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": prompt}],
+            "task": start.task,
+            "seed": start.seed,
+            "environment": env_id,
+        }
+        for start in starts(env_id, split, seeds=seeds, limit=limit, **arguments)
+    ]
+    return Dataset.from_list(rows)
