@@ -4,7 +4,7 @@ The model is made on the spot (``tiny_chat_model.py``). First it imitates a play
 which it learns how a call is written and which commands there are, but not what leads to a goal. Then GRPO plays with
 it: the reward is 1 for the goal and, with ``SubgoalReward``, a third for each of the three steps on the way.
 
-    python examples/grpo_trl.py            # minutes on two cores
+    python examples/grpo_trl.py            # four minutes on two cores
     python examples/grpo_trl.py --smoke    # a smoke test: some imitation and two steps of GRPO
 """
 
@@ -34,7 +34,7 @@ GOALS = 4
 """Number of goals: the first of the split that take three actions."""
 DEMONSTRATIONS = 60
 """Number of random episodes to imitate, for each goal."""
-STEPS, EPISODES, GROUP = 36, 32, 8
+STEPS, EPISODES, GROUP = 25, 32, 8
 """Steps of GRPO, episodes of a step, and episodes of one goal among them."""
 COMMON: dict[str, Any] = {"use_cpu": True, "bf16": False, "report_to": [], "save_strategy": "no", "disable_tqdm": True}
 
@@ -59,7 +59,7 @@ def imitate(goals: list[str], count: int) -> tuple[PreTrainedModel, PreTrainedTo
     settings = SFTConfig(
         tempfile.mkdtemp(),
         assistant_only_loss=True,
-        num_train_epochs=4,
+        num_train_epochs=3,
         per_device_train_batch_size=8,
         learning_rate=5e-3,
         max_length=None,
@@ -84,7 +84,7 @@ def learn(
         num_generations=GROUP,
         max_tool_calling_iterations=GAME["max_steps"],
         max_completion_length=480,
-        learning_rate=3e-4,
+        learning_rate=1e-3,
         lr_scheduler_type="constant",
         logging_steps=1,
         reward_weights=[0.0],
