@@ -9,8 +9,10 @@ RL := $(CURDIR)/$(VENV)-rl
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
-.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local test-doors test-verifiers bench
-.PHONY: bench-engine bench-serving bench-ray bench-local bench-report bench-shop parity results fingerprints horizons learn train-lm eval-lm clean
+.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
+.PHONY: test-doors test-verifiers test-frameworks
+.PHONY: bench bench-engine bench-serving bench-ray bench-local bench-report bench-shop
+.PHONY: parity results fingerprints horizons learn train-lm eval-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -99,6 +101,10 @@ test-doors: .venv-doors/.doors
 # The taskset of verifiers, which cannot live beside other doors.
 test-verifiers: .venv-verifiers/.verifiers
 	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
+
+# The adapters of docs/frameworks.md, with the frameworks that can be installed here.
+test-frameworks: .venv-frameworks/.frameworks
+	.venv-frameworks/bin/python -m pytest -rs tests/test_frameworks_page.py
 
 # A thousand sessions and a hundred thousand calls of AgentGym's clients, and clients that misbehave.
 bench-serving: .venv-doors/.doors
@@ -226,6 +232,17 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 .venv-verifiers/.verifiers: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --editable '.[verifiers]' 'hypothesis>=6.100' 'pytest>=8'
+	touch $@
+
+# Each by itself, since not every Python has them all. What verl needs for training on GPUs is left out.
+FRAMEWORKS := skyrl-gym textarena gem-llm
+.venv-frameworks/.frameworks: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv-frameworks
+	.venv-frameworks/bin/python -m pip install --quiet $(TORCH)
+	.venv-frameworks/bin/python -m pip install --quiet --editable '.[ray,trl]' 'hypothesis>=6.100' 'pytest>=8'
+	for framework in $(FRAMEWORKS) tensordict codetiming torchdata '--no-deps verl'; do \
+		.venv-frameworks/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
+	done
 	touch $@
 
 # PyTorch first, so that the extra does not install another build of it.

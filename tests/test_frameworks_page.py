@@ -131,13 +131,21 @@ def test_verl_agent__plays_groups_alike_and_counts_rewards_once():
         assert all(info["is_action_valid"] for info in infos)
     assert total == 4
     assert over.all()
+    games.reset()
+    games.over[:] = [True, False, False, False]
+    for turn in range(max(map(len, plans))):
+        seen, rewards, *_ = games.step([(*actions, "inventory")[min(turn, len(actions))] for actions in plans])
+        total += rewards.sum()
+    assert total == 7
+    games.reset()
     assert not games.step(["nonsense"] * 4)[3][0]["is_action_valid"]
 
 
 def test_tales__is_won_along_its_walkthrough():
     env = block("TALES")["tales"]
     _, info = env.reset(seed=4)
-    for action in info["extra.walkthrough"]:
+    for moves, action in enumerate(info["extra.walkthrough"], 1):
         observation, score, over, info = env.step(action)
+        assert info["moves"] == moves
     assert (score, over, info["won"], info["lost"], info["feedback"]) == (1, True, True, False, observation)
     assert info["score"] == info["max_score"]

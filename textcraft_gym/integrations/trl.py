@@ -150,7 +150,7 @@ def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[]
         raise UnknownName("tools", tools, get_args(Tools))
     profile = game_profile(env_id)
     if tools == "verbs" and profile not in VERBS:
-        raise UnknownName("game with tools for verbs", profile, VERBS)
+        raise UnknownName("game with tools for verbs", profile, list(VERBS))
     return partial(TextGame if tools == "step" else VERBS[profile], env_id, **arguments)
 
 
