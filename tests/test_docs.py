@@ -1,4 +1,4 @@
-"""The code in README and CONTRIBUTING runs and does as the text says."""
+"""The code in README, CONTRIBUTING and the pages of the site runs and does as the text says."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from typer.main import get_command
 
 import textcraft_gym
+from tests.pages import BLOCK, rewritten
 from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.cli import app
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -22,6 +23,7 @@ from textcraft_gym.evaluation.runner import evaluate
 from textcraft_gym.evaluation.verify import verify
 
 ROOT = Path(__file__).parents[1]
+PAGES = [page.relative_to(ROOT).as_posix() for page in sorted((ROOT / "docs").rglob("*.md"))]
 
 
 class Tagged(NamedTuple):
@@ -35,13 +37,12 @@ def blocks(file: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def run_block(heading: str, folder: Path, number: int = 0) -> str:
-    """Run one block of a section of the README alone, as a script in an empty folder, and return what it prints."""
-    section = (
-        (ROOT / "README.md").read_text(encoding="utf-8").split(f"# {heading}\n")[1].split("\n## ")[0].split("\n### ")[0]
-    )
+def run_block(heading: str, folder: Path) -> str:
+    """Run the block of a section of the README alone, as a script in an empty folder, and return what it prints."""
+    section = (ROOT / "README.md").read_text(encoding="utf-8").split(f"# {heading}\n")[1].split("\n## ")[0]
+    (block,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     script = folder / "block.py"
-    script.write_text(re.findall(r"```python\n(.*?)```", section, re.DOTALL)[number], encoding="utf-8")
+    script.write_text(block, encoding="utf-8")
     command = [sys.executable, "-W", "error", str(script)]
     result = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
@@ -51,51 +52,10 @@ def run_block(heading: str, folder: Path, number: int = 0) -> str:
     return result.stdout
 
 
-def test_readme__quick_start_wins(tmp_path: Path):
-    output = run_block("Quick start", tmp_path)
+def test_readme__first_episode_wins(tmp_path: Path):
+    output = run_block("First episode", tmp_path)
     assert "Goal: craft beehive." in output
     assert "Crafted 1 minecraft:beehive" in output
-
-
-def test_readme__household_is_played(tmp_path: Path):
-    output = run_block("ALFWorld", tmp_path)
-    assert "Your task is to: heat some apple and put it in sidetable.\n" in output
-    assert "You move the apple 1 to the sidetable 1.\n" in output
-
-
-def test_readme__counts_the_tasks_of_its_worlds():
-    rows = re.findall(
-        r"(?m)^\| `(\w+-v0)` \|[^|]+\| (\d+)[^|]*\|(.*)\|$", (ROOT / "README.md").read_text(encoding="utf-8")
-    )
-    assert len(rows) == 7
-    for world, count, splits in rows:
-        assert len(textcraft_gym.tasks(world, "all")) == int(count), world
-        for split, size in re.findall(r"`(\w+)` (\d+)", splits):
-            assert len(textcraft_gym.tasks(world, split)) == int(size), (world, split)
-
-
-def test_readme__product_is_bought(tmp_path: Path):
-    last = "You have clicked orvane slate s7.\nYour score (min 0.0, max 1.0): 1.0\n1.0 1.0 1.0 1.0\n"
-    assert run_block("WebShop", tmp_path).endswith(last)
-
-
-def test_readme__tagger_finds_nouns(tmp_path: Path):
-    assert run_block("WebShop", tmp_path, 1) == ""
-    names: dict[str, Any] = {}
-    exec((tmp_path / "block.py").read_text(encoding="utf-8"), names)
-    nouns = names["Tagger"](lambda title: [Tagged(word, "NOUN" if word[0] == "C" else "ADP") for word in title.split()])
-    assert nouns("Case for Cats") == nouns("Case for Cats") == ["case", "cats"]
-    shop = gym.make("WebShopLite-v0", nouns=nouns)
-    task = shop.get_wrapper_attr("tasks")[0]
-    assert textcraft_gym.run_episode(shop, NaiveBuyerAgent(), task=task.id, seed=0).steps == 3
-    assert task.goal.product.title in nouns.cache
-
-
-def test_readme__tech_tree_is_played(tmp_path: Path):
-    output = run_block("Tech tree", tmp_path)
-    refusal = "Goal: obtain 1 oak boat, 1 chest.\nCould not mine cobblestone: requires wooden pickaxe\n"
-    assert refusal in output
-    assert 0 < int(output.partition(refusal)[2].partition("\n")[0]) < 2500
 
 
 def test_readme__agents_play(tmp_path: Path):
@@ -104,19 +64,90 @@ def test_readme__agents_play(tmp_path: Path):
     assert adapt.startswith("True True 3 {'executor': ")
 
 
-def test_readme__own_agent_plays_every_seed(tmp_path: Path):
-    lines = run_block("Agents", tmp_path, 1).splitlines()
-    assert sorted(int(re.match(r"(\d+) (?:True|False) {", line)[1]) for line in lines) == list(range(16))
-
-
-def test_readme__rollouts_yield_every_seed(tmp_path: Path):
-    lines = run_block("Evaluation", tmp_path).splitlines()
-    assert sorted(line.split()[:2] for line in lines) == [["minecraft:beehive", str(seed)] for seed in range(4)]
-
-
 def test_readme__has_a_test_for_every_block():
-    tested = [("Quick start", 1), ("ALFWorld", 1), ("WebShop", 2), ("Tech tree", 1), ("Agents", 2), ("Evaluation", 1)]
-    assert len(blocks("README.md")) == sum(count for _, count in tested)
+    assert len(blocks("README.md")) == 2
+
+
+def test_readme__counts_the_tasks_of_its_worlds():
+    rows = re.findall(r"(?m)^\| `(\w+-v0)` \| (\d+) ", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(rows) == 7
+    for world, count in rows:
+        assert len(textcraft_gym.tasks(world, "all")) == int(count), world
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search((ROOT / page).read_text(encoding="utf-8"))])
+def test_pages__print_what_stands_below_their_code(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    markdown = (ROOT / page).read_text(encoding="utf-8")
+    try:
+        assert rewritten(markdown) == markdown, f"python -m tests.pages {page} writes the page anew"
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "").partition(".")[0]
+        if package == "textcraft_gym":
+            raise
+        pytest.skip(f"{package} is not installed")
+
+
+def test_pages__a_false_output_and_a_false_error_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    true = "```python\nprint(1)\n```\n\n```text\n1\n```\n"
+    assert rewritten(true) == true
+    assert rewritten(true.replace("text\n1", "text\n2")) == true
+    assert "ZeroDivisionError: division by zero" in rewritten("```python raises\n1 / 0\n```\n\n```text\n```\n")
+    with pytest.raises(AssertionError, match="raises nothing"):
+        rewritten("```python raises\n1\n```\n")
+    with pytest.raises(ZeroDivisionError):
+        rewritten("```python\n1 / 0\n```\n")
+    command = "```console\n$ textcraft-gym report none\nall is well\n```\n"
+    assert "textcraft-gym: none is no run folder" in rewritten(command)
+
+
+def test_pages__are_in_the_navigation_and_nothing_else_is():
+    listed = re.findall(r"(?m)^ +- (?:[^:\n]+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    outside = {"contributing.md", "changelog.md", "results/overview.md"}
+    assert sorted(listed) == sorted({page.removeprefix("docs/") for page in PAGES} | outside)
+
+
+def test_splits_page__counts_the_tasks():
+    text = (ROOT / "docs/tasks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| `(\w+-v0)` \| (\d+)[^|]*\|([^|]*)\|", text)
+    assert len(rows) == 7
+    for world, count, splits in rows:
+        assert len(textcraft_gym.tasks(world, "all")) == int(count), world
+        for split, size in re.findall(r"`(\w+)` (\d+)", splits):
+            assert len(textcraft_gym.tasks(world, split)) == int(size), (world, split)
+
+
+@pytest.mark.parametrize(
+    "page", sorted(page.name for page in (ROOT / "docs/worlds").glob("*.md") if page.stem != "index")
+)
+def test_world_pages__published_numbers_are_those_of_the_results(page: str):
+    _, _, section = (ROOT / "docs/worlds" / page).read_text(encoding="utf-8").partition("## Published numbers\n")
+    (results,) = re.findall(r"\]\(../../(benchmarks/results/\w+\.md)", section)
+    stated = re.findall(r"(?m)^\| ([^|]+) \| ([\d.]+) \|$", section)
+    rows = [line for line in (ROOT / results).read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    assert len(stated) >= 4
+    for agent, number in stated:
+        assert any(row.startswith(f"| {agent} |") and re.search(rf"\({number}0?\)", row) for row in rows), agent
+
+
+def test_webshop_page__tagger_finds_nouns():
+    names: dict[str, Any] = {}
+    (block,) = [block for block in blocks("docs/worlds/webshop.md") if "class Tagger" in block]
+    exec(block, names)
+    nouns = names["Tagger"](lambda title: [Tagged(word, "NOUN" if word[0] == "C" else "ADP") for word in title.split()])
+    assert nouns("Case for Cats") == nouns("Case for Cats") == ["case", "cats"]
+    shop = gym.make("WebShopLite-v0", nouns=nouns)
+    task = shop.get_wrapper_attr("tasks")[0]
+    assert textcraft_gym.run_episode(shop, NaiveBuyerAgent(), task=task.id, seed=0).steps == 3
+    assert task.goal.product.title in nouns.cache
+
+
+def test_citation__is_of_this_version():
+    citation, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "docs/citing.md"))
+    assert f"\nversion: {textcraft_gym.__version__}\n" in citation
+    assert f"version = {{{textcraft_gym.__version__}}}" in page
+    assert "the textcraft_gym developers" in citation
 
 
 @pytest.fixture
@@ -158,21 +189,20 @@ def test_contributing__its_code_passes_the_linter(written: Path):
     run_in(written, "-m", "ruff", "check", "--no-cache", "--config", ROOT / "ruff.toml", ".")
 
 
-def test_readme__its_commands_exist():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8").replace("\\\n", "")
-    lines = re.findall(r"^    textcraft-gym (.*?)(?:  #.*)?$", readme, re.MULTILINE)
-    assert len(lines) >= 14
-    for line in lines:
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])
+def test_commands__exist(page: str):
+    markdown = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", "")
+    for line in re.findall(r"^(?:    |\$ )textcraft-gym (.*?)(?:  #.*)?$", markdown, re.MULTILINE):
         command: Any = get_command(app)
         words = line.split()
         while hasattr(command, "commands"):
             command = command.commands[words.pop(0)]
-        options = {option for parameter in command.params for option in parameter.opts}
+        options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word for word in words if word.startswith("--")} <= options, line
 
 
 LINKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "recipes/data/SOURCE.md", "agents/models/adapters/README.md"]
-LINKED += [file.relative_to(ROOT).as_posix() for file in sorted((ROOT / "docs").glob("*.md"))]
+LINKED += PAGES
 
 
 @pytest.mark.parametrize("file", LINKED)

@@ -1,0 +1,98 @@
+"""Hooks of the documentation site: pages that lie outside docs/, and the links between all pages.
+
+Every page is plain Markdown that reads well in the repository too, so its links are paths of the repository. Here a
+link to a page outside docs/ becomes one to its copy in the site, and a link to a source file one to a page that shows
+the file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+OUTSIDE = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "benchmarks/results/README.md": "results/overview.md",
+}
+"""Pages of the repository outside docs/, with their names in the site."""
+LANGUAGES = {".py": "python", ".sh": "sh", ".md": "markdown"}
+_LINK = re.compile(r"(!?\[(?:[^\[\]]|\n)*\]\()([^)\s#]+)(#[^)]*)?\)")
+_CODE = re.compile(r"```.*?```", re.DOTALL)
+
+
+def place_of(path: str) -> str | None:
+    """Return where the site shows a file of the repository, or None for a folder, which it does not show."""
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    if path in OUTSIDE:
+        return OUTSIDE[path]
+    if path.startswith("benchmarks/results/"):
+        return path.removeprefix("benchmarks/")
+    return f"source/{path}.md" if (ROOT / path).is_file() else None
+
+
+def home_of(place: str) -> str:
+    """Return the path in the repository of a page of the site."""
+    names = {name: path for path, name in OUTSIDE.items()}
+    return names.get(place) or ("benchmarks/" if place.startswith("results/") else "docs/") + place
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the pages outside docs/, and every source file that a page links to."""
+    results = {f"benchmarks/results/{file.name}" for file in (ROOT / "benchmarks/results").iterdir()}
+    for path in sorted(results | set(OUTSIDE)):
+        # The overview of the results leads to the other pages of them.
+        inclusion = InclusionLevel.UNDEFINED if path in OUTSIDE else InclusionLevel.NOT_IN_NAV
+        file = File.generated(config, place_of(path) or "", abs_src_path=str(ROOT / path), inclusion=inclusion)
+        files.append(file)
+    shown: set[str] = set()
+    for file in list(files.documentation_pages()):
+        shown.update(linked(file.content_string, home_of(file.src_uri)))
+    for path in sorted(shown):
+        place = place_of(path)
+        if place is not None and place.startswith("source/"):
+            text = (ROOT / path).read_text(encoding="utf-8")
+            page = f"# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n{text}````\n"
+            files.append(File.generated(config, place, content=page, inclusion=InclusionLevel.NOT_IN_NAV))
+    return files
+
+
+def linked(markdown: str, home: str) -> list[str]:
+    """Return the files of the repository that a page links to."""
+    targets = [found[2] for found in _LINK.finditer(_CODE.sub("", markdown))]
+    paths = [
+        posixpath.normpath(posixpath.join(posixpath.dirname(home), target)) for target in targets if "://" not in target
+    ]
+    return [path for path in paths if (ROOT / path).is_file()]
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn links that are paths of the repository into links of the site."""
+    here = page.file.src_uri
+    if here.startswith("source/"):
+        return markdown
+    folder = posixpath.dirname(home_of(here))
+
+    def link(found: re.Match[str]) -> str:
+        text, target, anchor = found[1], found[2], found[3] or ""
+        if "://" in target or target.startswith("mailto:"):
+            return found[0]
+        place = place_of(posixpath.normpath(posixpath.join(folder, target)))
+        if place is None:
+            return text.lstrip("!")[1:-2]
+        return f"{text}{posixpath.relpath(place, posixpath.dirname(here) or '.')}{anchor})"
+
+    # What stands after the language says how a test runs the block, and would hide it from the highlighter.
+    markdown = re.sub(r"^```(\w+) \w+$", r"```\1", markdown, flags=re.MULTILINE)
+    parts = re.split(r"(```.*?```)", markdown, flags=re.DOTALL)
+    return "".join(part if part.startswith("```") else _LINK.sub(link, part) for part in parts)
