@@ -6,6 +6,7 @@ BIN := $(CURDIR)/$(VENV)/bin
 TORCH ?= torch==2.13.0
 ENGINE := $(CURDIR)/$(VENV)-engine
 RL := $(CURDIR)/$(VENV)-rl
+DOCS := $(CURDIR)/$(VENV)-docs
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
@@ -92,7 +93,7 @@ bench-ray: .venv-ray/.ray
 
 # The training examples, for seconds each, in a virtual environment of their own with PyTorch.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest tests/examples tests/integrations
+	$(RL)/bin/python -m pytest tests/examples tests/integrations tests/test_notebooks.py
 
 # The servers and the doors to other frameworks, against the real packages.
 test-doors: .venv-doors/.doors
@@ -109,6 +110,18 @@ test-frameworks: .venv-frameworks/.frameworks
 # A thousand sessions and a hundred thousand calls of AgentGym's clients, and clients that misbehave.
 bench-serving: .venv-doors/.doors
 	.venv-doors/bin/python benchmarks/serving.py
+
+# The documentation as a site in build/site, and the notebooks, in a virtual environment of their own.
+.PHONY: docs notebooks
+docs: $(DOCS)/.docs
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	$(DOCS)/bin/python -m pytest -rs tests/test_site.py tests/test_notebooks.py
+
+# The notebooks as files for Jupyter, without outputs.
+notebooks: $(DOCS)/.docs
+	mkdir -p build/notebooks
+	$(foreach file,$(wildcard notebooks/*.py),$(DOCS)/bin/jupytext --quiet --to ipynb \
+		--output build/notebooks/$(notdir $(file:.py=.ipynb)) $(file) &&) true
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
@@ -243,6 +256,11 @@ FRAMEWORKS := skyrl-gym textarena gem-llm
 	for framework in $(FRAMEWORKS) tensordict codetiming torchdata '--no-deps verl'; do \
 		.venv-frameworks/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
 	done
+	touch $@
+
+$(DOCS)/.docs: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --editable '.[docs]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 # PyTorch first, so that the extra does not install another build of it.
