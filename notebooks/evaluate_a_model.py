@@ -12,8 +12,8 @@
 # %% [markdown]
 # # Evaluate a model and read the report
 #
-# Two agents play the same tasks with the same model. Here that is the simulated one, which runs offline and shows how an
-# algorithm behaves, not how a language model plays; put `openai:NAME` or `local` in its place.
+# Two agents play the same tasks with the same model. Here that is the simulated one, which runs offline and shows how
+# an algorithm behaves, not how a language model plays; put `openai:NAME` or `local` in its place.
 
 # %%
 import subprocess
@@ -79,7 +79,8 @@ show(episode["trace"])
 # %% [markdown]
 # ## The report
 #
-# One page with tables, plots, and every episode as a tree like this one, down to actions and observations. Open it in a browser.
+# One page with tables, plots, and every episode as a tree like this one, down to actions and observations. Open it in a
+# browser.
 
 # %%
 page = RUNS / "report.html"

@@ -12,8 +12,8 @@
 # %% [markdown]
 # # From alfworld in ten lines
 #
-# The loop that users of the package alfworld know, with a plain Gymnasium environment. By default the households are generated;
-# `games="official"` plays those that `alfworld-download` fetched.
+# The loop that users of the package alfworld know, with a plain Gymnasium environment. By default the households are
+# generated; `games="official"` plays those that `alfworld-download` fetched.
 
 # %%
 import gymnasium as gym

@@ -12,8 +12,9 @@
 # %% [markdown]
 # # Learn with MaskablePPO
 #
-# A small network learns to craft from the game's own reward, in a minute. It cannot read, so it gets a fixed list of commands to
-# choose from, with a mask of those that would have an effect. sb3-contrib is needed: `pip install 'textcraft-gym[rl]'`.
+# A small network learns to craft from the game's own reward, in a minute. It cannot read, so it gets a fixed list of
+# commands to choose from, with a mask of those that would have an effect. sb3-contrib is needed: `pip install
+# 'textcraft-gym[rl]'`.
 
 # %%
 import gymnasium as gym
@@ -28,8 +29,8 @@ GOALS = [task.id for task in textcraft_gym.tasks("TextCraft-v0", "dev")[:6]]
 GOALS
 
 # %% [markdown]
-# `possible_commands` returns every command that these goals can offer. `ActionMasking` makes a discrete action of each, and has the
-# method `action_masks()`, which MaskablePPO calls by itself.
+# `possible_commands` returns every command that these goals can offer. `ActionMasking` makes a discrete action of each,
+# and has the method `action_masks()`, which MaskablePPO calls by itself.
 
 
 # %%
@@ -108,5 +109,5 @@ while not done:
 print("won:", info["won"])
 
 # %% [markdown]
-# [The page of training](../docs/training.md) has the other wrappers, and `examples/train_maskable_ppo.py` learns all goals of depth 2,
-# and goals that it never saw, with a network that looks at the recipes.
+# [The page of training](../docs/training.md) has the other wrappers, and `examples/train_maskable_ppo.py` learns all
+# goals of depth 2, and goals that it never saw, with a network that looks at the recipes.

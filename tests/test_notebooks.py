@@ -1,4 +1,4 @@
-"""The notebooks run: as scripts where what they import is installed, as notebooks in the environment of ``make docs``."""
+"""The notebooks run: as scripts where what they import is installed, as notebooks with the extra [docs]."""
 
 from __future__ import annotations
 
