@@ -5,6 +5,7 @@ The blocks of a page are run one after the other, in one namespace and one empty
 - ``python``: Python, whose output is the block ``text`` right below it, if there is one.
 - ``python raises``: the same, and its output ends in the last line of a traceback.
 - ``python extra``: needs packages that the tests do not install; it must be Python at least.
+- ``python file``: a file that a test of its own writes and runs; likewise.
 - ``console``: lines after ``$`` are commands of ``textcraft-gym``, and the lines after each are what it prints.
 """
 
@@ -41,7 +42,7 @@ def rewritten(markdown: str) -> str:
             commands = re.findall(r"^\$ textcraft-gym (.*)$", block["code"], re.MULTILINE)
             return "```console\n" + "".join(f"$ textcraft-gym {line}\n{command(line)}" for line in commands) + "```\n"
         head = block[0].removesuffix(block["below"] or "")
-        if block["kind"] == "extra":
+        if block["kind"] in ("extra", "file"):
             compile(block["code"], "page", "exec")
             return block[0]
         output = python(block["code"], names, raises=block["kind"] == "raises")

@@ -1,4 +1,4 @@
-"""The code in README, CONTRIBUTING and the pages of the site runs and does as the text says."""
+"""The code in README and the pages of the site runs and does as the text says."""
 
 from __future__ import annotations
 
@@ -152,9 +152,10 @@ def test_citation__is_of_this_version():
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    """A folder with the files of CONTRIBUTING: the sentence before each block ends with its name."""
-    found = re.findall(r"`(\w+\.py)`\)?:\s+```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
-    assert len(found) == len(blocks("CONTRIBUTING.md")) == 6
+    """A folder with the files of the page on extending: the sentence before each block ends with its name."""
+    page = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+    found = re.findall(r"`(\w+\.py)`\)?:\s+```python file\n(.*?)```", page, re.DOTALL)
+    assert len(found) == page.count("```python") == 6
     for name, block in found:
         (tmp_path / name).write_text(block, encoding="utf-8")
     return tmp_path
@@ -168,13 +169,13 @@ def run_in(folder: Path, *arguments: str | Path) -> str:
     return result.stdout
 
 
-def test_contributing__its_world_and_its_agent_keep_their_contracts(written: Path):
+def test_extending__its_world_and_its_agent_keep_their_contracts(written: Path):
     summary = run_in(written, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".").splitlines()[-1]
     assert "passed" in summary
     assert "skipped" not in summary
 
 
-def test_contributing__its_world_agent_model_and_wrapper_play_together(written: Path):
+def test_extending__its_world_agent_model_and_wrapper_play_together(written: Path):
     options = ("--agent", "looker:Looker", "--wrapper", "upper_case:UpperCase", "--no-table")
     run_in(written, "-m", "textcraft_gym", "evaluate", "--env", "doors:Doors-v0", *options, "--out", "looked")
     (first, _) = (json.loads(line) for line in (written / "looked" / "episodes.jsonl").read_text().splitlines())
@@ -185,7 +186,7 @@ def test_contributing__its_world_agent_model_and_wrapper_play_together(written: 
     assert {record["task"]: record["won"] for record in records} == {"blue": True, "green": False}
 
 
-def test_contributing__its_code_passes_the_linter(written: Path):
+def test_extending__its_code_passes_the_linter(written: Path):
     run_in(written, "-m", "ruff", "check", "--no-cache", "--config", ROOT / "ruff.toml", ".")
 
 
