@@ -59,7 +59,7 @@ class Sight(gym.Wrapper):
 
 
 def make():
-    game = gym.make("TextCraft-v0", admissible=True, distractors=0, max_episode_steps=20)
+    game = gym.make("TextCraft-v0", admissible=True, distractors=0, max_episode_steps=10)
     return Sight(ActionMasking(game, commands=game.unwrapped.possible_commands(GOALS)))
 
 
