@@ -1,8 +1,8 @@
 """Hooks of the documentation site: pages that lie outside docs/, and the links between all pages.
 
 Every page is plain Markdown that reads well in the repository too, so its links are paths of the repository. Here a
-link to a page outside docs/ becomes one to its copy in the site, and a link to a source file one to a page that shows
-the file.
+link to a page outside docs/ becomes one to its copy in the site, one to a notebook leads to a page of it, and one to a
+source file to a page that shows the file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jupytext
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 if TYPE_CHECKING:
@@ -38,12 +39,16 @@ def place_of(path: str) -> str | None:
         return OUTSIDE[path]
     if path.startswith("benchmarks/results/"):
         return path.removeprefix("benchmarks/")
+    if path.startswith("notebooks/"):
+        return path.removesuffix(".py") + ".md"
     return f"source/{path}.md" if (ROOT / path).is_file() else None
 
 
 def home_of(place: str) -> str:
     """Return the path in the repository of a page of the site."""
     names = {name: path for path, name in OUTSIDE.items()}
+    if place.startswith("notebooks/"):
+        return place.removesuffix(".md") + ".py"
     return names.get(place) or ("benchmarks/" if place.startswith("results/") else "docs/") + place
 
 
@@ -60,11 +65,22 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         shown.update(linked(file.content_string, home_of(file.src_uri)))
     for path in sorted(shown):
         place = place_of(path)
-        if place is not None and place.startswith("source/"):
-            text = (ROOT / path).read_text(encoding="utf-8")
-            page = f"# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n{text}````\n"
+        if place is not None and place.startswith(("notebooks/", "source/")):
+            page = notebook(path) if place.startswith("notebooks/") else source(path)
             files.append(File.generated(config, place, content=page, inclusion=InclusionLevel.NOT_IN_NAV))
     return files
+
+
+def notebook(path: str) -> str:
+    """Return a notebook, which is a script in the repository, as Markdown."""
+    read = jupytext.read(ROOT / path)
+    return "\n\n".join(f"```python\n{one.source}\n```" if one.cell_type == "code" else one.source for one in read.cells)
+
+
+def source(path: str) -> str:
+    """Return a page that shows a file."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return f"# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n{text}````\n"
 
 
 def linked(markdown: str, home: str) -> list[str]:
