@@ -17,6 +17,8 @@
 # 'textcraft-gym[rl]'`.
 
 # %%
+from itertools import cycle
+
 import gymnasium as gym
 import numpy as np
 from sb3_contrib import MaskablePPO
@@ -40,10 +42,10 @@ class Sight(gym.Wrapper):
     def __init__(self, env):
         super().__init__(env)
         self.observation_space = gym.spaces.Box(0, 1, (env.action_space.n + len(GOALS),), np.float32)
+        self.goals = cycle(GOALS)
 
     def reset(self, *, seed=None, options=None):
-        goal = GOALS[int(self.np_random.integers(len(GOALS)))]
-        _, info = self.env.reset(seed=seed, options=options or {"task": goal})
+        _, info = self.env.reset(seed=seed, options=options or {"task": next(self.goals)})
         return self.sight(info), info
 
     def step(self, action):
