@@ -109,6 +109,6 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         return f"{text}{posixpath.relpath(place, posixpath.dirname(here) or '.')}{anchor})"
 
     # What stands after the language says how a test runs the block, and would hide it from the highlighter.
-    markdown = re.sub(r"^```(\w+) \w+$", r"```\1", markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^```(\w+) [\w.]+$", r"```\1", markdown, flags=re.MULTILINE)
     parts = re.split(r"(```.*?```)", markdown, flags=re.DOTALL)
     return "".join(part if part.startswith("```") else _LINK.sub(link, part) for part in parts)

@@ -4,9 +4,10 @@ The blocks of a page are run one after the other, in one namespace and one empty
 
 - ``python``: Python, whose output is the block ``text`` right below it, if there is one.
 - ``python raises``: the same, and its output ends in the last line of a traceback.
-- ``python extra``: needs packages that the tests do not install; it must be Python at least.
-- ``python file``: a file that a test of its own writes and runs; likewise.
-- ``console``: lines after ``$`` are commands of ``textcraft-gym``, and the lines after each are what it prints.
+- ``python`` with any other word, such as ``extra``, ``file`` or a package: needs packages that the tests do not
+  install, or has a test of its own; it must be Python at least.
+- ``console``: lines after ``$`` are commands of ``textcraft-gym``, and the lines after each are what it prints. A block
+  without such a line is left as it is.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from textcraft_gym import display
 from textcraft_gym.cli import main
 
 BLOCK = re.compile(
-    r"^```(?P<language>python|console)(?: (?P<kind>\w+))?\n(?P<code>.*?)^```\n(?P<below>\n```text\n.*?^```\n)?",
+    r"^```(?P<language>python|console)(?: (?P<kind>[\w.]+))?\n(?P<code>.*?)^```\n(?P<below>\n```text\n.*?^```\n)?",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -40,11 +41,12 @@ def rewritten(markdown: str) -> str:
     def run(block: re.Match[str]) -> str:
         if block["language"] == "console":
             commands = re.findall(r"^\$ textcraft-gym (.*)$", block["code"], re.MULTILINE)
-            return "```console\n" + "".join(f"$ textcraft-gym {line}\n{command(line)}" for line in commands) + "```\n"
-        head = block[0].removesuffix(block["below"] or "")
-        if block["kind"] in ("extra", "file"):
+            played = "".join(f"$ textcraft-gym {line}\n{command(line)}" for line in commands)
+            return f"```console\n{played}```\n" if commands else block[0]
+        if block["kind"] not in (None, "raises"):
             compile(block["code"], "page", "exec")
             return block[0]
+        head = block[0].removesuffix(block["below"] or "")
         output = python(block["code"], names, raises=block["kind"] == "raises")
         return f"{head}\n```text\n{output}```\n" if block["below"] else head
 
