@@ -32,6 +32,8 @@ BLOCK = re.compile(
     r"^```(?P<language>python|console)(?: (?P<kind>[\w.]+))?\n(?P<code>.*?)^```\n(?P<below>\n```text\n.*?^```\n)?",
     re.MULTILINE | re.DOTALL,
 )
+WIDTH = 110
+"""Columns of the terminal in which commands print."""
 
 
 def rewritten(markdown: str) -> str:
@@ -71,7 +73,7 @@ def python(code: str, names: dict[str, Any], raises: bool) -> str:
 def command(line: str) -> str:
     """Run a command of ``textcraft-gym`` and return what it prints, on either stream."""
     printed = io.StringIO()
-    display.console.width = 110
+    width, display.console.width = display.console.width, WIDTH
     with (
         redirect_stdout(printed),
         redirect_stderr(printed),
@@ -81,6 +83,7 @@ def command(line: str) -> str:
         suppress(SystemExit),
     ):
         main()
+    display.console.width = width
     return tidy(printed.getvalue())
 
 
