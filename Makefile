@@ -104,8 +104,8 @@ test-verifiers: .venv-verifiers/.verifiers
 	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
 
 # The adapters of docs/frameworks.md, with the frameworks that can be installed here.
-test-frameworks: .venv-frameworks/.frameworks
-	.venv-frameworks/bin/python -m pytest -rs tests/test_frameworks_page.py
+test-frameworks: .venv-ray/.ray
+	.venv-ray/bin/python -m pytest -rs tests/test_frameworks_page.py
 
 # A thousand sessions and a hundred thousand calls of AgentGym's clients, and clients that misbehave.
 bench-serving: .venv-doors/.doors
@@ -229,10 +229,16 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 	done
 	touch $@
 
+# With the frameworks of docs/frameworks.md, each by itself, since not every Python has them all. What verl needs for training on
+# GPUs is left out.
+FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-deps verl'
 .venv-ray/.ray: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet $(TORCH)
-	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[rllib]; python_version < "3.15"'
+	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test,trl]' 'ray[rllib]; python_version < "3.15"'
+	for framework in $(FRAMEWORKS); do \
+		.venv-ray/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
+	done
 	touch $@
 
 # verifiers is not here: it and OpenEnv need different versions of mcp.
@@ -245,17 +251,6 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 .venv-verifiers/.verifiers: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --editable '.[verifiers]' 'hypothesis>=6.100' 'pytest>=8'
-	touch $@
-
-# Each by itself, since not every Python has them all. What verl needs for training on GPUs is left out.
-FRAMEWORKS := skyrl-gym textarena gem-llm
-.venv-frameworks/.frameworks: setup.cfg pyproject.toml
-	$(PYTHON) -m venv .venv-frameworks
-	.venv-frameworks/bin/python -m pip install --quiet $(TORCH)
-	.venv-frameworks/bin/python -m pip install --quiet --editable '.[ray,trl]' 'hypothesis>=6.100' 'pytest>=8'
-	for framework in $(FRAMEWORKS) tensordict codetiming torchdata '--no-deps verl'; do \
-		.venv-frameworks/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
-	done
 	touch $@
 
 $(DOCS)/.docs: setup.cfg pyproject.toml
