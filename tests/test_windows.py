@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -17,19 +18,26 @@ import pytest
 
 import textcraft_gym
 from tests.envs.alfworld.test_problem import MADE, known_logic
+from tests.envs.webshop import folder as shop
+from tests.wiki.test_official import LISTS
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.agents import prompts
 from textcraft_gym.agents.loading import key_values, split_fields
+from textcraft_gym.agents.models.spec import recorded_spec
+from textcraft_gym.agents.models.weights import find_files as find_model_files
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.alfworld.export import export_game
 from textcraft_gym.envs.alfworld.problem import read_game
+from textcraft_gym.envs.webshop.files import find_files, read_shop
 from textcraft_gym.evaluation.run_folder import read_config, read_records
 from textcraft_gym.evaluation.sweep import grid, sweep
 from textcraft_gym.evaluation.verify import verify
 from textcraft_gym.recipes.pack import BUNDLED
+from textcraft_gym.wiki.official import read_corpus
 from textcraft_gym.wrappers import TranscriptRecorder
 
 ROOT = Path(__file__).parents[1]
+MARKS = (b"", b"\xef\xbb\xbf")
 PACKAGES = ("textcraft_gym", "wrappers", "recipes", "agents")
 MODULES = sorted({file.resolve() for folder in PACKAGES for file in (ROOT / folder).rglob("*.py")})
 REFUSED = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)', re.IGNORECASE)
@@ -169,7 +177,30 @@ def test_household__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, mo
     assert read_game(file) == MADE
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
+@pytest.mark.parametrize("mark", MARKS, ids=["plain", "mark"])
+def test_shop__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, mark):
+    contents = (json.dumps(content, indent=1) for content in (shop.ENTRIES, shop.ATTRIBUTES, shop.HUMAN))
+    files = find_files(shop.write(tmp_path, *contents), "human")
+    read = list(read_shop(files, 0, lambda read, size: None))
+    for file in tmp_path.iterdir():
+        with_crlf(file, mark)
+    assert list(read_shop(files, 0, lambda read, size: None)) == read
+    assert len(read) == len(shop.ENTRIES)
+
+
+@pytest.mark.parametrize("mark", MARKS, ids=["plain", "mark"])
+def test_wiki__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark):
+    monkeypatch.setenv("TEXTCRAFT_GYM_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "hotpot_dev_distractor_v1.json"
+    file.write_text(json.dumps([LISTS], indent=1), encoding="utf-8")
+    corpus = read_corpus(file)
+    with_crlf(file, mark)
+    again = read_corpus(file)
+    assert [*again.splits["dev"]] == [*corpus.splits["dev"]] != []
+    assert [again.wiki.page(title) for title in again.wiki] == [corpus.wiki.page(title) for title in corpus.wiki]
+
+
+@pytest.mark.parametrize("mark", MARKS, ids=["plain", "mark"])
 def test_prompts__with_the_line_ends_of_windows_are_the_same(tmp_path: Path, mark):
     for file in Path(prompts.__file__).parent.glob("react/*.txt"):
         (tmp_path / "react").mkdir(exist_ok=True)
@@ -210,6 +241,16 @@ def test_drive_letters__are_no_part_of_a_spec(tmp_path: Path, monkeypatch: pytes
     assert [task.id for task in textcraft_gym.tasks("TextCraft-v0", f"{file}:dev")] == list(made.splits["dev"])
     assert split_fields(r"TranscriptRecorder,path=C:\new\t.jsonl,style=sharegpt")[1] == r"path=C:\new\t.jsonl"
     assert key_values([r"recipes=C:\new\data", "n=2"]) == {"recipes": r"C:\new\data", "n": 2}
+
+
+@pytest.mark.parametrize("form", ["local:{},threads=2", "local:file={}", "local:{},adapter={}"])
+def test_drive_letters__are_part_of_a_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form):
+    monkeypatch.chdir(tmp_path)
+    file = Path(r"C:\models\new.gguf")
+    file.write_bytes(b"GGUF")
+    spec = form.format(file, file)
+    digest = find_model_files(str(file), str(file) if "adapter" in form else None).digest
+    assert recorded_spec(spec) == f"{spec},digest={digest}"
 
 
 def test_recorder__ends_a_line_with_one_character_on_every_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -7,6 +7,7 @@ import json
 import random
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
@@ -184,20 +185,20 @@ class Endpoints:
         return _json({**head, "object": form.object, "choices": choices, "usage": usage})
 
 
-class _Form:
+class _Form(ABC):
     """How an endpoint writes its answers."""
 
     prefix: str
     object: str
     chunk: str
 
+    @abstractmethod
     def whole(self, text: str) -> dict[str, Any]:
         """Return the part of a choice that holds its text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
         """Return the part of a streamed choice that holds a piece of its text; None at its end."""
-        raise NotImplementedError
 
 
 class _Chat(_Form):
