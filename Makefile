@@ -145,6 +145,11 @@ bench: $(VENV)/.demo
 bench-report: $(VENV)/.test
 	$(BIN)/python benchmarks/report.py
 
+# The picture of the README. Needs chromium and chromedriver.
+.PHONY: picture
+picture: $(VENV)/.test
+	$(BIN)/python benchmarks/picture.py docs/report.png
+
 # A shop of the original's size: first load from its files, later load from the cache, searches. Takes some minutes.
 bench-shop: $(VENV)/.demo
 	$(BIN)/python benchmarks/shopping.py --products 100000
