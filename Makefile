@@ -107,9 +107,10 @@ test-verifiers: .venv-verifiers/.verifiers
 test-frameworks: .venv-ray/.ray
 	.venv-ray/bin/python -m pytest -rs tests/test_frameworks_page.py
 
-# A thousand sessions and a hundred thousand calls of AgentGym's clients, and clients that misbehave.
+# A thousand sessions and a hundred thousand calls for each server of environments, and clients that misbehave.
 bench-serving: .venv-doors/.doors
-	.venv-doors/bin/python benchmarks/serving.py
+	.venv-doors/bin/python benchmarks/serving.py --server agentgym
+	.venv-doors/bin/python benchmarks/serving.py --server openenv
 
 # The documentation as a site in build/site, and the notebooks, in a virtual environment of their own.
 .PHONY: docs notebooks
