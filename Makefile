@@ -97,7 +97,8 @@ test-rl: $(RL)/.rl
 
 # The servers and the doors to other frameworks, against the real packages.
 test-doors: .venv-doors/.doors
-	.venv-doors/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations
+	.venv-doors/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations \
+		'tests/test_notebooks.py::test_notebook__runs_as_a_script[serve_and_connect]'
 
 # The taskset of verifiers, which cannot live beside other doors.
 test-verifiers: .venv-verifiers/.verifiers

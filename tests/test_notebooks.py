@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
-NEEDS = {"maskable_ppo": "sb3_contrib"}
-"""Packages that a notebook needs beyond those of the suite."""
+NEEDS = {"maskable_ppo": "sb3_contrib", "serve_and_connect": "openenv"}
+"""The package that a notebook needs beyond those of the suite."""
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
