@@ -251,7 +251,7 @@ FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-
 # verifiers is not here: it and OpenEnv need different versions of mcp.
 .venv-doors/.doors: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-doors
-	.venv-doors/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,test]'
+	.venv-doors/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,local,test]'
 	touch $@
 
 # On Python 3.10 it cannot be had, and its tests are skipped.

@@ -26,8 +26,11 @@ import openai
 from fastapi.testclient import TestClient
 
 import textcraft_gym
+from tests.agents.models.tiny_gguf import tiny_model
 from tests.serving.live import serving
 from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, ModelError
+from textcraft_gym.agents.models.llama_server import import_xllamacpp
+from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.agents.simulated.model import SimulatedModel
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
@@ -79,6 +82,23 @@ def test_model__plays_as_it_does_without_a_server(port: int, env: str, agent: st
     )
     assert served == direct
     assert any(record["won"] for record in found["served"])
+
+
+def test_local_model__says_through_a_server_what_it_says_without(tmp_path: Path):
+    try:
+        import_xllamacpp()
+    except ModelError as error:
+        pytest.skip(str(error))
+    tiny_model(tmp_path / "tiny.gguf", **{"llama.context_length": 100_000})
+    spec = f"local:{tmp_path / 'tiny.gguf'},context=20000,slots=1"
+    found = {}
+    with serving(create_app(make_model(spec), "local")) as port:
+        served = f"openai:local,endpoint=completion,api_key=none,base_url=http://127.0.0.1:{port}/v1"
+        for name, model in (("served", served), ("direct", spec)):
+            run = RunSpec("TextCraft-v0", agent="react", model=model, limit=2, max_calls=4)
+            found[name] = [(one["transcript"], one["stop_reason"]) for one in evaluate(run, tmp_path / name)]
+    assert found["served"] == found["direct"]
+    assert all(transcript for transcript, _ in found["direct"])
 
 
 MANUAL = """Answer with one command: get 1 oak log, craft 4 oak planks using 1 oak log, or inventory.
