@@ -2,6 +2,7 @@
 #   docker build --tag textcraft-gym .
 #   docker run --rm --volume "$PWD/runs:/runs" textcraft-gym evaluate --env TextCraft-v0 --agent expert --out expert
 #   docker run --rm --interactive --tty textcraft-gym play TextCraft-v0
+#   docker run --rm --publish 36001:36001 textcraft-gym serve agentgym --env textcraft --host 0.0.0.0
 ARG PYTHON=3.12
 
 FROM python:${PYTHON}-slim AS build
@@ -16,7 +17,7 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir dist .
 FROM python:${PYTHON}-slim
 WORKDIR /install
 COPY --from=build /source/dist dist
-ARG EXTRAS=openai,serve,shop
+ARG EXTRAS=openai,serve
 RUN pip install --no-cache-dir "$(ls dist/*.whl)[$EXTRAS]"
 WORKDIR /runs
 RUN chmod 777 .

@@ -13,8 +13,8 @@
 # # Learn with MaskablePPO
 #
 # A small network learns to craft from the game's own reward, in a minute. It cannot read, so it gets a fixed list of
-# commands to choose from, with a mask of those that would have an effect. sb3-contrib is needed: `pip install
-# 'textcraft-gym[rl]'`.
+# commands to choose from, with a mask of those that would have an effect. sb3-contrib is needed: `pip install '.[rl]'`
+# in a clone of the repository.
 
 # %%
 from itertools import cycle

@@ -13,7 +13,7 @@
 # # Serve and connect
 #
 # Trainers and agents of other projects play these worlds over the network, and agents of yours ask this suite's models.
-# Each server is one command. Needed are `pip install 'textcraft-gym[openenv,serve,openai]'`.
+# Each server is one command. Needed are `pip install '.[openenv,serve,openai]'`, in a clone.
 
 # %%
 import json
