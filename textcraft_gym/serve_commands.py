@@ -34,7 +34,7 @@ def agentgym(
     env: Annotated[str, typer.Option(help="textcraft, alfworld or webshop.")],
     games: Annotated[
         Path | None,
-        typer.Option(help="A folder of ALFWorld's official games, such as json_2.1.1; by default made ones."),
+        typer.Option(help="A folder of ALFWorld's official games, such as json_2.1.1; by default generated ones."),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="A folder or file of WebShop's products, with their synthetic goals.")

@@ -56,9 +56,9 @@ class HotpotQAEnv(TextEnv):
         sentences: How pages are divided into sentences: ``period``, at every full stop and blank, or ``given``, as the
             data does; None for ``given`` in AutoPlan's dialect, else ``period``.
         scope: ``wiki`` to search all pages, ``question`` only those that the data gives with the question.
-        data: ``made`` for a wiki that is made for this, a folder or file of the original's data, or a ``Corpus``.
-        pages: Number of pages of a made wiki, at least 1,000.
-        wiki_seed: Seed of a made wiki.
+        data: ``made`` for a generated wiki, a folder or file of the original's data, or a ``Corpus``.
+        pages: Number of pages of a generated wiki, at least 1,000.
+        wiki_seed: Seed of a generated wiki.
         admissible: Whether info lists searches for titles in view, and lookups of the question's words.
         expert: Whether info has the rest of a plan that reads all evidence.
         render_mode: ``ansi`` renders the last action and its answer.

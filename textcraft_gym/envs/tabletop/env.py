@@ -43,9 +43,9 @@ class TabletopEnv(TextEnv):
 
     **Misses**: with ``reliability="cliport"`` a goal that is possible may be missed, with a probability for each kind
     of task. A miss leaves the thing where it is, or: an object sticks askew in its hole, or falls to the floor, for
-    good; a block of the upper rows falls and takes one beneath it along. The rates are made numbers: chosen so that a
-    player who repeats each goal until it is reached comes to about what CLIPort's policy with the oracle's termination
-    comes to in the paper. How a try ends does not depend on what else is done.
+    good; a block of the upper rows falls and takes one beneath it along. The rates are not measured but chosen, so that
+    a player who repeats each goal until it is reached comes to about what CLIPort's policy with the oracle's
+    termination comes to in the paper. How a try ends does not depend on what else is done.
 
     **Reward**: CLIPort's parts: each part that is done for the first time gives the same, 1 in all. Parts are blocks
     with a bowl of their colour, places of the pyramid, the moves of a shortest solution of the rings, objects.

@@ -55,21 +55,21 @@ class TextCraftEnv(TextEnv):
         split: ``test`` (the 200 goals of the paper, of depths 2 to 4), ``dev`` (the other 197, of depth 2), ``all``, or
             ``FILE.jsonl:NAME`` of a file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is
             only used on purpose. With other recipes or tags, test has all of depth 3 and more and 77 of depth 2, the
-            paper's first; made recipes have ``train``, ``dev`` and ``test``, a half and two quarters of every depth.
+            paper's first; generated ones have ``train``, ``dev`` and ``test``, a half and two quarters of every depth.
         distractors: Maximum number of listed commands that the goal does not need, and of those drawn per ingredient.
         admissible: List the admissible commands in info.
         expert: Add a shortest plan from the current state to info (``recipes.solver`` says when it is proven shortest).
         recipes: A data-pack folder, zip or game jar of any version since 1.14, to play with instead of Minecraft
             1.16.5; what cannot be read is skipped with a warning. Or ``made:depth=8,items=400,seed=3``, recipes that
-            are made for this: see ``recipes.made.MadeRecipes`` for the options.
+            are generated: see ``recipes.made.MadeRecipes`` for the options.
         tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        UnknownName: For a split, a task or an option of made recipes that does not exist; the message lists those that
-            do.
+        UnknownName: For a split, a task or an option of generated recipes that does not exist; the message lists those
+            that do.
         ValueError: For a split without tasks, or a number of distractors below 0.
-        RecipeError: For a pack of which no recipe can be read, and for options of made recipes out of bounds.
+        RecipeError: For a pack of which no recipe can be read, and for options of generated recipes out of bounds.
 
     **Ids**: ``TextCraft-v0`` (``tags="group"``), ``TextCraftTags-v0`` (``tags="item"``).
 
