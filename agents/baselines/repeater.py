@@ -1,4 +1,4 @@
-"""A scripted player that repeats each goal of a task until the world says that it is reached, and never plans anew."""
+"""A scripted player that repeats each goal of a task until the world says that it is reached, and never replans."""
 
 from __future__ import annotations
 
