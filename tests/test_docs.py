@@ -17,10 +17,13 @@ from typer.main import get_command
 import textcraft_gym
 from tests.pages import BLOCK, rewritten
 from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
+from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.cli import app
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 from textcraft_gym.evaluation.verify import verify
+from textcraft_gym.registration import BUNDLED, SUITE, default_split, game_profile
 
 ROOT = Path(__file__).parents[1]
 PAGES = [page.relative_to(ROOT).as_posix() for page in sorted((ROOT / "docs").rglob("*.md"))]
@@ -122,6 +125,18 @@ def test_splits_page__counts_the_tasks():
         assert len(textcraft_gym.tasks(world, "all")) == int(count), world
         for split, size in re.findall(r"`(\w+)` (\d+)", splits):
             assert len(textcraft_gym.tasks(world, split)) == int(size), (world, split)
+        assert re.findall(r"`(\w+)` \d+ \(default\)", splits) == [default_split(world)]
+
+
+def test_evaluation_page__states_the_limits():
+    text = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| (`\w+-v0`.*) \| (\d+) \| (\d+) \|$", text)
+    stated = {
+        world: (int(limit), int(budget)) for ids, limit, budget in rows for world in re.findall(r"[\w-]+-v0", ids)
+    }
+    assert stated == {
+        world: (SUITE[world].max_episode_steps, load_profile(game_profile(world)).max_steps) for world in BUNDLED
+    }
 
 
 @pytest.mark.parametrize(
@@ -147,6 +162,22 @@ def test_webshop_page__tagger_finds_nouns():
     task = shop.get_wrapper_attr("tasks")[0]
     assert textcraft_gym.run_episode(shop, NaiveBuyerAgent(), task=task.id, seed=0).steps == 3
     assert task.goal.product.title in nouns.cache
+
+
+def test_webshop_page__states_how_the_naive_buyer_fares(tmp_path: Path):
+    records = evaluate(RunSpec("WebShopLite-v0", "test", "naive_buyer"), tmp_path / "run")
+    won, mean = sum(record["won"] for record in records), sum(record["reward"] for record in records) / len(records)
+    text = " ".join((ROOT / "docs/worlds/webshop.md").read_text(encoding="utf-8").split())
+    assert f"wins {won} of the {len(records)} tasks of `test`, with a mean reward of {mean:.2f}." in text
+
+
+def test_pages__show_every_agent_every_world_and_every_public_name():
+    shown = {name for page in PAGES for name in re.findall(r"(?m)^::: ([\w.]+)$", (ROOT / page).read_text("utf-8"))}
+    worlds = {world.entry_point.replace(":", ".") for world in SUITE.values()}
+    agents = {path.replace(":", ".") for path in AGENTS.values()}
+    assert worlds | agents <= shown
+    public = {*textcraft_gym.__all__, *textcraft_gym.wrappers.__all__} - {"agents", "wrappers"}
+    assert public <= {name.rpartition(".")[2] for name in shown}
 
 
 def test_citation__is_of_this_version():
@@ -199,13 +230,15 @@ def test_extending__its_code_passes_the_linter(written: Path):
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])
 def test_commands__exist(page: str):
     markdown = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", "")
-    for line in re.findall(r"^(?:    |\$ )textcraft-gym (.*?)(?:  #.*)?$", markdown, re.MULTILINE):
+    for line in re.findall(r"^(?:    |\$ )(?:docker run .*)?textcraft-gym (.*?)(?:  #.*)?$", markdown, re.MULTILINE):
         command: Any = get_command(app)
         words = line.split()
         while hasattr(command, "commands"):
             command = command.commands[words.pop(0)]
         options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word for word in words if word.startswith("--")} <= options, line
+        needed = [set(one.opts) for one in command.params if one.required and one.param_type_name == "option"]
+        assert all(names & set(words) for names in needed), line
 
 
 LINKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "recipes/data/SOURCE.md", "agents/models/adapters/README.md"]
