@@ -321,7 +321,7 @@ def play(
 @app.command()
 def shop(
     data: Annotated[
-        Path | None, typer.Option(help="A folder or file of products of the original's data; by default generated ones.")
+        Path | None, typer.Option(help="Folder or file of products of the original's data; by default generated ones.")
     ] = None,
     split: Annotated[str, typer.Option(help="Split whose tasks are listed.")] = "dev",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes a free one.")] = 0,
