@@ -2,7 +2,7 @@
 
 The policy observes the first text and the last turns as token ids, and has a number for each command of the goals; the
 mask in the observation keeps it to the commands that have an effect now. Needs RLlib and PyTorch: ``pip install
-'textcraft-gym[ray]' 'ray[rllib]' torch``.
+'.[ray]' 'ray[rllib]' torch``.
 
     python examples/rllib_env.py                   # seven minutes on two cores
     python examples/rllib_env.py --iterations 1    # a smoke test

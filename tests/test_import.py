@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import textcraft_gym
 from textcraft_gym.registration import SUITE
@@ -55,3 +57,10 @@ def test_version__is_the_distributions():
     from importlib.metadata import version
 
     assert textcraft_gym.__version__ == version("textcraft-gym")
+
+
+def test_public_names__are_known_to_type_checkers():
+    tree = ast.parse(Path(textcraft_gym.__file__).read_text(encoding="utf-8"))
+    imports = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
+    named = [alias.name for node in imports if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert sorted(named) == sorted(textcraft_gym.__all__)

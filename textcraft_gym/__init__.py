@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.registry import make_agent
     from textcraft_gym.errors import TextCraftGymError, UnknownName
     from textcraft_gym.evaluation.episode import Episode, run_episode
+    from textcraft_gym.evaluation.optimise_plan import optimise_plan
     from textcraft_gym.evaluation.rollouts import rollouts
     from textcraft_gym.evaluation.run_spec import RunSpec
     from textcraft_gym.evaluation.runner import evaluate
