@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -28,9 +29,10 @@ from fastapi.testclient import TestClient
 import textcraft_gym
 from tests.agents.models.tiny_gguf import tiny_model
 from tests.serving.live import serving
-from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, ModelError
+from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.llama_server import import_xllamacpp
 from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.model import SimulatedModel
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
@@ -371,6 +373,38 @@ def test_chat_prompt__is_the_text_of_this_suites_dialogues():
     assert len(asked) > 30
     for dialogue in asked:
         assert chat_prompt(dialogue.messages) == dialogue
+
+
+WORDS = ["Goal: craft a", "Your task is to: b", "Your answer:", "Thought:", ">", "in", "x", " ", "\n", "\n\n", "\t"]
+CHATS = st.lists(
+    st.builds(Message, st.sampled_from(["system", "user", "assistant"]), st.lists(st.sampled_from(WORDS)).map("".join)),
+    min_size=1,
+)
+
+
+@given(CHATS)
+def test_chat_prompt__asks_where_the_text_so_far_does_not(messages: list[Message]):
+    def asking(text: str) -> str:
+        return text if read_question(text).cue is not Cue.PLAN else f"{text}\n>"
+
+    text, separator = "", "\n\n"
+    for role, content in messages:
+        if role == "assistant":
+            text, separator = f"{asking(text)} {content}", "\n"
+        else:
+            text = f"{text}{separator}{content}" if text else content
+    ends_with_goal = re.search(r"(Goal|Your task is to): [^\n]*\Z", text.rstrip())
+    assert chat_prompt(messages) == Dialogue(asking(text) if len(messages) > 1 or ends_with_goal else text, messages)
+
+
+def test_chat_prompt__of_any_size_takes_a_moment():
+    """Each of these chats fits into a request; a form that is quadratic in its size would take hours."""
+    goals = [Message("user", "Goal: " * 400_000 + "\nx")]
+    assert chat_prompt(goals) == goals[0].content
+    turns = [Message("user", "x" * 1000), *[Message("assistant", "y"), Message("user", "z")] * 100_000]
+    assert chat_prompt(turns).endswith("\n> y\nz\n> y\nz\n>")
+    long_line = [Message("assistant", "Thought:")] * 100_000
+    assert chat_prompt(long_line).startswith("\n> Thought: Thought: ")
 
 
 def test_command__serves_a_model_until_ctrl_c():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from textcraft_gym.agents.contract.agent import Dialogue, Message
 from textcraft_gym.agents.simulated.cues import Cue, read_question
 
-_BEGINS = re.compile(r"(?:Goal|Your task is to): [^\n]*\s*$")
+_GOALS = ("Goal: ", "Your task is to: ")
 
 
 def chat_prompt(messages: Sequence[Message]) -> Dialogue:
@@ -19,16 +18,26 @@ def chat_prompt(messages: Sequence[Message]) -> Dialogue:
     the form. The ``>`` that asks for a command is added where it is missing, unless the chat ends with another question
     of this suite's prompts, or is one message that does not end with a goal.
     """
-    text, separator = "", "\n\n"
+    pieces: list[str] = []
+    last = ""  # the last piece that is not blank; the text is never searched as a whole, which would be quadratic
+    separator = ""
     for role, content in messages:
         if role == "assistant":
-            text, separator = f"{_asking(text)} {content}", "\n"
+            piece, separator = f"{_missing_cue(last)} {content}", "\n"
         else:
-            text = f"{text}{separator}{content}" if text else content
-    is_plain = len(messages) == 1 and not _BEGINS.search(text)
-    return Dialogue(text if is_plain else _asking(text), messages)
+            piece = f"{separator}{content}"
+            separator = separator or ("\n\n" if content else "")
+        pieces.append(piece)
+        last = piece if piece.strip() else last
+    if len(messages) > 1 or any(goal in _last_line(last) for goal in _GOALS):
+        pieces.append(_missing_cue(last))
+    return Dialogue("".join(pieces), messages)
 
 
-def _asking(text: str) -> str:
-    """Return a text that ends with a question."""
-    return text if read_question(text).cue is not Cue.PLAN else f"{text}\n>"
+def _missing_cue(text: str) -> str:
+    """Return what asks for a command, empty where the text ends with a question."""
+    return "\n>" if read_question(text).cue is Cue.PLAN else ""
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
