@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import re
 import signal
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,7 +38,7 @@ from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.model import SimulatedModel
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
-from textcraft_gym.serving.batching import Batcher, Overloaded
+from textcraft_gym.serving.batching import MAX_BATCH, Batcher, Overloaded
 from textcraft_gym.serving.chat_prompt import chat_prompt
 from textcraft_gym.serving.model_server import create_app
 
@@ -264,6 +266,47 @@ def test_requests__that_are_too_many_are_refused_until_there_is_room():
     batcher = Batcher(model, max_waiting=2)
     asyncio.run(ask(batcher))
     batcher.close()
+
+
+def test_requests__of_clients_that_leave_do_not_pile_up_while_the_model_is_busy():
+    async def ask(batcher: Batcher) -> None:
+        first = asyncio.ensure_future(batcher.answers([CompletionRequest("first", (), 1, 0.0, 0)]))
+        assert await asyncio.to_thread(model.begun.wait, 60)
+        for _ in range(9):
+            prompt = Dialogue("x", ())
+            kept = weakref.ref(prompt)
+            leaving = asyncio.ensure_future(batcher.answers([CompletionRequest(prompt, (), 1, 0.0, 0)]))
+            del prompt
+            await asyncio.sleep(0)
+            assert kept()
+            leaving.cancel()
+            await asyncio.wait({leaving})
+            del leaving
+            gc.collect()
+            assert not kept()
+        model.go.set()
+        await first
+
+    model = Recorder()
+    batcher = Batcher(model, max_waiting=2)
+    asyncio.run(ask(batcher))
+    batcher.close()
+    assert model.batches == [["first"]]
+
+
+def test_requests__that_are_many_are_several_batches():
+    async def ask(batcher: Batcher) -> None:
+        requests = [CompletionRequest(str(number), (), 1, 0.0, 0) for number in range(3 * MAX_BATCH // 2)]
+        assert [answer.text for answer in await batcher.answers(requests) if isinstance(answer, Completion)] == [
+            request.prompt for request in requests
+        ]
+
+    model = Recorder()
+    model.go.set()
+    batcher = Batcher(model)
+    asyncio.run(ask(batcher))
+    batcher.close()
+    assert list(map(len, model.batches)) == [MAX_BATCH, MAX_BATCH // 2]
 
 
 def test_request__of_a_client_that_has_gone_is_given_up():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
-from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Condition, Thread
 from typing import NamedTuple
 
 from textcraft_gym.agents.contract.agent import CompletionRequest, Model, batch_method
@@ -13,6 +13,8 @@ from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.evaluation.model_calls import Answer, ModelCall, ModelThreads
 
 MAX_WAITING = 1024
+MAX_BATCH = 32
+"""Maximum number of requests of a batch: all of them wait for the last."""
 THREADS = 16
 """Number of requests under way at once to a model that takes no batches."""
 
@@ -30,8 +32,8 @@ class _Job(NamedTuple):
 class Batcher:
     """Asks a model from threads of its own, while an event loop goes on.
 
-    A model that takes batches is asked from one thread: what has come while it was busy is its next batch. A request
-    whose client has gone before its turn is left out.
+    A model that takes batches is asked from one thread: what has come while it was busy is its next batch, up to
+    ``MAX_BATCH`` requests. A request whose client has gone before its turn is left out.
 
     Args:
         model: The model.
@@ -42,11 +44,13 @@ class Batcher:
         self.model = model
         self.max_waiting = max_waiting
         self._waiting = 0
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        # Daemon threads, so that a slow model does not keep a server from ending.
-        self._threads = [Thread(target=self._serve, daemon=True) for _ in range(1 if batch_method(model) else THREADS)]
-        for thread in self._threads:
-            thread.start()
+        self._closed = False
+        self._queue: deque[_Job] = deque()
+        self._changed = Condition()  # held by whoever reads or changes the queue
+        self._max_batch, threads = (MAX_BATCH, 1) if batch_method(model) else (1, THREADS)
+        for _ in range(threads):
+            # Daemon threads, so that a slow model does not keep a server from ending.
+            Thread(target=self._serve, daemon=True).start()
 
     async def answers(self, requests: Sequence[CompletionRequest]) -> list[Answer]:
         """Return the completion of each request, or what the model raised in its place.
@@ -59,40 +63,38 @@ class Batcher:
         loop = asyncio.get_running_loop()
         jobs = [_Job(request, loop.create_future(), loop) for request in requests]
         self._waiting += len(jobs)
+        with self._changed:
+            self._queue.extend(jobs)
+            self._changed.notify(len(jobs))
         try:
-            for job in jobs:
-                self._jobs.put(job)
             return await asyncio.gather(*(job.answer for job in jobs))
+        except asyncio.CancelledError:
+            with self._changed:
+                self._queue = deque(job for job in self._queue if not job.answer.cancelled())
+            raise
         finally:
             self._waiting -= len(jobs)
 
     def close(self) -> None:
         """Tell the threads to stop, without waiting, and close the model if it can be closed."""
-        for _ in self._threads:
-            self._jobs.put(None)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
         close = getattr(self.model, "close", None)
         if close:
             close()
 
     def _serve(self) -> None:
-        while (first := self._jobs.get()) is not None:
-            jobs = [job for job in (first, *self._others()) if not job.answer.cancelled()]
-            if jobs:
-                self._answer(jobs)
+        while jobs := self._next_batch():
+            self._answer(jobs)
 
-    def _others(self) -> list[_Job]:
-        """Return what else can be asked now."""
-        jobs: list[_Job] = []
-        while batch_method(self.model):
-            try:
-                job = self._jobs.get_nowait()
-            except Empty:
-                break
-            if job is None:
-                self._jobs.put(None)
-                break
-            jobs.append(job)
-        return jobs
+    def _next_batch(self) -> list[_Job]:
+        """Wait for requests and return those to send together; none once this is closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._closed)
+            if self._closed:
+                return []
+            return [self._queue.popleft() for _ in range(min(len(self._queue), self._max_batch))]
 
     def _answer(self, jobs: Sequence[_Job]) -> None:
         threads, call = ModelThreads(), ModelCall(self.model, [job.request for job in jobs])
