@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from textcraft_gym.serving import guard
@@ -102,6 +102,8 @@ def test_guard__refuses_two_hosts():
         ("http://evil.test", 403),
         ("null", 403),
         ("localhost:80", 403),
+        ("http://[", 403),
+        ("http://[x]:80", 403),
     ],
 )
 def test_guard__takes_no_page_of_another_site(origin: str, expected: int):
@@ -111,6 +113,7 @@ def test_guard__takes_no_page_of_another_site(origin: str, expected: int):
 
 
 @given(st.text(st.characters(max_codepoint=255), max_size=30), st.text(st.characters(max_codepoint=255), max_size=30))
+@example("[", "http://[")
 def test_guard__survives_any_header(host: str, origin: str):
     expected = 200 if not origin or origin.lower() in ("http://localhost:80", "//localhost:80") else None
     assert status(headers={"origin": origin}) in ({expected} if expected else {200, 403})
@@ -157,8 +160,38 @@ def test_guard__ends_an_answer_that_takes_too_long():
         await asyncio.sleep(3600)
 
     assert ask(app=silent, answer_seconds=0.01)[0]["status"] == 504
-    with pytest.raises(asyncio.TimeoutError):  # the server then closes the connection
+    with pytest.raises(TimeoutError, match="no answer within 0.01 seconds"):  # the server then closes the connection
         ask(app=slow, answer_seconds=0.01)
+
+
+def test_guard__leaves_the_timeouts_of_an_application_to_it():
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise TimeoutError("a service that it asked")
+
+    with pytest.raises(TimeoutError, match="a service that it asked"):
+        ask(app=app)
+
+
+def test_guard__ends_an_application_with_itself():
+    seen = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            seen.append("ended")
+
+    async def cancel() -> None:
+        scope = {"type": "http", "headers": [(b"host", b"localhost")]}
+        body = asyncio.Future[Any]()
+        body.set_result({"type": "http.request", "body": b""})
+        under_way = asyncio.ensure_future(Guard(app)(scope, lambda: body, lambda message: body))
+        await asyncio.wait({under_way}, timeout=0.05)
+        under_way.cancel()
+        await asyncio.wait({under_way})
+
+    asyncio.run(cancel())
+    assert seen == ["ended"]
 
 
 def test_guard__tells_an_application_that_the_client_is_gone():

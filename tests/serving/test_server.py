@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
 
 import pytest
 
@@ -41,12 +43,20 @@ run_server(app, port=int(sys.argv[1]), max_body=1000, on_start=lambda address: p
 """
 
 
+@contextmanager
+def running(header_seconds: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", APP, "0", header_seconds]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.fixture
 def server() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", APP, "0", "60"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with running("60") as process:
         yield process
-        process.kill()
 
 
 def port_of(server: subprocess.Popen[str]) -> int:
@@ -128,11 +138,17 @@ def test_server__refusals_are_json(server: subprocess.Popen[str]):
     }
 
 
-def test_server__closes_a_connection_that_asks_for_nothing():
-    command = [sys.executable, "-c", APP, "0", "0.2"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+def test_server__closes_connections_whose_header_does_not_come():
+    with running("0.2") as server:
         port = port_of(server)
         assert talk(port) == b""
         assert talk(port, b"POST / HTTP/1.1\r\nHost: local") == b""
         assert talk(port, request(b"slow", "/slow")).endswith(b"\r\n\r\n4")  # is longer under way than that
-        server.kill()
+        client = HTTPConnection("127.0.0.1", port, timeout=30)
+        for _ in range(2):
+            client.request("POST", "/slow", b"12")
+            assert client.getresponse().read() == b"2"
+            threading.Event().wait(0.4)  # between requests there is more time
+        client.sock.sendall(b"POST / HTTP/1.1\r\nHost: local")
+        assert client.sock.recv(1) == b""
+        client.close()

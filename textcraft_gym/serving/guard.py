@@ -91,7 +91,7 @@ class Guard:
         if len(hosts) != 1 or not self._is_known(hosts[0]):
             return _Refusal(403, "the Host of this request is not one of this server's")
         # Only browsers send an Origin. Behind a proxy the scheme may differ, the host does not.
-        if any(urlsplit(origin).netloc.lower() != hosts[0].lower() for origin in origins):
+        if any(_netloc(origin) != hosts[0].lower() for origin in origins):
             return _Refusal(403, "this request was made by the page of another site")
         return None
 
@@ -134,12 +134,12 @@ class Guard:
             begun = True
             await send(message)
 
-        try:
-            await asyncio.wait_for(self.app(scope, receive_again, send_and_note), self.answer_seconds)
-        except asyncio.TimeoutError:
-            if begun:  # too late for a status: raising makes the server close the connection
-                raise
-            await _refuse(send, _Refusal(504, f"there was no answer within {self.answer_seconds:g} seconds"))
+        if await _ends_within(self.answer_seconds, self.app(scope, receive_again, send_and_note)):
+            return
+        late = f"there was no answer within {self.answer_seconds:g} seconds"
+        if begun:  # too late for a status: raising makes the server close the connection
+            raise TimeoutError(late)
+        await _refuse(send, _Refusal(504, late))
 
     async def _body(self, receive: Receive) -> bytes | _Refusal | None:
         """Return the body, a refusal if it is too large, or None if the client is gone."""
@@ -155,6 +155,28 @@ class Guard:
             if not message.get("more_body"):
                 break
         return bytes(body) if length <= self.max_body else self._too_large
+
+
+async def _ends_within(seconds: float, work: Awaitable[None]) -> bool:
+    """Return whether the work ends in time, or raise what it raises; what takes longer is cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        # Not wait_for: its error cannot be told from a TimeoutError of the work.
+        in_time, _ = await asyncio.wait({task}, timeout=seconds)
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+    if in_time:
+        task.result()
+    return bool(in_time)
+
+
+def _netloc(url: str) -> str | None:
+    """Return the host and port of a URL in lower case; None if it is none."""
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _values(scope: MutableMapping[str, Any], name: bytes) -> list[str]:

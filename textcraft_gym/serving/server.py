@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from asyncio import TimerHandle
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from ipaddress import ip_address
@@ -19,25 +20,41 @@ IDLE_SECONDS = 75
 """Seconds after which a connection that is not used is closed: longer than clients keep theirs, so that none loses a
 request to it."""
 HEADER_SECONDS = 20.0
-"""Seconds until the header of a connection's first request has come."""
+"""Seconds until the header of a request has come: from its first byte, and for the first one from the connection."""
 SHUTDOWN_SECONDS = 3
 """Seconds that requests under way get at Ctrl-C."""
 
 
 class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, unused-ignore]
-    """Closes connections that ask for nothing: the server itself waits for a header without end."""
+    """Closes connections whose header does not come: the server itself waits for the rest of one without end."""
+
+    _header_timer: TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._silence = self.loop.call_later(HEADER_SECONDS, self._close_if_silent)
+        self._time_header()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._time_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._silence.cancel()
+        self._stop_timer()
         super().connection_lost(exc)
 
-    def _close_if_silent(self) -> None:
-        # A WebSocket goes on under another protocol.
-        if self.cycle is None and self.transport.get_protocol() is self:
+    def _time_header(self) -> None:
+        if self.cycle and not self.cycle.response_complete:  # a request is under way
+            self._stop_timer()
+        elif self._header_timer is None:
+            self._header_timer = self.loop.call_later(HEADER_SECONDS, self._close)
+
+    def _stop_timer(self) -> None:
+        if self._header_timer:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _close(self) -> None:
+        if self.transport.get_protocol() is self:  # a WebSocket goes on under another one
             self.transport.close()
 
 
