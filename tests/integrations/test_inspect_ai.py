@@ -24,17 +24,17 @@ import inspect_ai
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from textcraft_gym.integrations import inspect_ai as door
+from textcraft_gym.integrations import inspect_ai as integration
 
 BEEHIVE = "minecraft:beehive"
 TASKS = {
-    "TextCraft-v0": door.textcraft,
-    "TextCraftTags-v0": door.textcraft_tags,
-    "ALFWorld-v0": door.alfworld,
-    "WebShopLite-v0": door.webshop,
-    "MineTechTree-v0": door.minetechtree,
-    "HotpotQA-v0": door.hotpotqa,
-    "Tabletop-v0": door.tabletop,
+    "TextCraft-v0": integration.textcraft,
+    "TextCraftTags-v0": integration.textcraft_tags,
+    "ALFWorld-v0": integration.alfworld,
+    "WebShopLite-v0": integration.webshop,
+    "MineTechTree-v0": integration.minetechtree,
+    "HotpotQA-v0": integration.hotpotqa,
+    "Tabletop-v0": integration.tabletop,
 }
 USAGE = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
 Answer = Callable[[list[Any]], ModelOutput]
@@ -128,7 +128,7 @@ def test_plan_of_the_expert__wins_every_world(env_id):
 
 
 def test_nonsense__is_played_to_the_limit_and_scores_nothing():
-    log = run(door.textcraft(max_steps=4), says(lambda messages: "dance"), limit=3)
+    log = run(integration.textcraft(max_steps=4), says(lambda messages: "dance"), limit=3)
     assert scores(log) == [(0.0, "I")] * 3
     for sample in samples(log):
         assert sample.scores
@@ -138,7 +138,7 @@ def test_nonsense__is_played_to_the_limit_and_scores_nothing():
 
 def test_dialogue__is_that_of_the_environment():
     plan = plan_of("TextCraft-v0", BEEHIVE)
-    task = door.textcraft("test")
+    task = integration.textcraft("test")
     log = run(task, says(lambda messages: plan[turns(messages)]), sample_id=f"{BEEHIVE}#0")
     env = gym.make("TextCraft-v0")
     expected = [env.reset(seed=0, options={"task": BEEHIVE})[0]]
@@ -154,7 +154,7 @@ def test_samples__at_once_do_not_mix_and_are_grouped():
             first = gym.make("TextCraft-v0").reset(seed=seed, options={"task": task.id})[0]
             plans[first] = plan_of("TextCraft-v0", task.id, seed)
     answers = says(lambda messages: plans[messages[1].text][turns(messages)])
-    log = run(door.textcraft("test", seeds=2), answers, limit=20)
+    log = run(integration.textcraft("test", seeds=2), answers, limit=20)
     assert scores(log) == [(1.0, "C")] * 20
     assert len({sample.id for sample in samples(log)}) == 20
     groups = {task.group for task in textcraft_gym.tasks("TextCraft-v0", "test")[:10]}
@@ -162,7 +162,7 @@ def test_samples__at_once_do_not_mix_and_are_grouped():
 
 
 def test_limit_of_inspect__keeps_the_result_so_far():
-    log = run(door.textcraft(), says(lambda messages: "inventory"), limit=1, message_limit=6)
+    log = run(integration.textcraft(), says(lambda messages: "inventory"), limit=1, message_limit=6)
     (sample,) = samples(log)
     assert sample.limit
     assert sample.scores
@@ -177,10 +177,25 @@ def test_tool__plays_until_the_game_is_over():
         action = {"action": plan[turns(messages)]}
         return ModelOutput.for_tool_call("mockllm/model", "command", action)
 
-    task = door.textcraft("test")
-    log = run(task, model(call), solver=door.command_tool(), sample_id=f"{BEEHIVE}#0")
+    task = integration.textcraft("test")
+    log = run(task, model(call), solver=integration.command_tool(), sample_id=f"{BEEHIVE}#0")
     assert scores(log) == [(1.0, "C")]
     assert turns(samples(log)[0].messages) == len(plan)
+
+
+def test_tool__is_waited_for_in_a_few_turns_only():
+    def call(messages: list[Any]) -> ModelOutput:
+        if turns(messages) == 1:
+            return ModelOutput.for_tool_call("mockllm/model", "command", {"action": "inventory"})
+        if turns(messages) % 2:
+            return ModelOutput.for_tool_call("mockllm/model", "no_such_tool", {})
+        return ModelOutput.from_content("mockllm/model", "I would rather talk.")
+
+    log = run(integration.textcraft(), model(call), solver=integration.command_tool(), limit=1, message_limit=50)
+    (sample,) = samples(log)
+    assert not sample.limit
+    assert turns(sample.messages) == 2 + integration.MAX_IDLE_TURNS
+    assert scores(log) == [(0.0, "I")]
 
 
 AGENTS: list[tuple[str, dict[str, Any]]] = [("react", {}), ("adapt", {"d_max": 2}), ("try_again", {})]
@@ -189,9 +204,9 @@ AGENTS: list[tuple[str, dict[str, Any]]] = [("react", {}), ("adapt", {"d_max": 2
 @pytest.mark.parametrize(("name", "args"), AGENTS)
 def test_suite_agent__plays_as_in_the_suite(name, args):
     spec = "simulated:span=5,slip=0.2,seed=1"
-    solver = door.suite_agent(name, dialogue=False, max_calls=60, **args)
+    solver = integration.suite_agent(name, dialogue=False, max_calls=60, **args)
     of = get_model("textcraft_gym/simulated:span=5", slip=0.2, seed=1)
-    log = run(door.textcraft("test"), of, solver=solver, limit=4)
+    log = run(integration.textcraft("test"), of, solver=solver, limit=4)
     for sample in samples(log):
         assert sample.metadata
         task = sample.metadata["task"]
@@ -219,8 +234,8 @@ def test_roles__are_answered_by_their_models():
 
         return says(text)
 
-    solver = door.suite_agent("adapt", d_max=2)
-    log = run(door.textcraft(), of("executor"), model_roles={"planner": of("planner")}, solver=solver, limit=1)
+    solver = integration.suite_agent("adapt", d_max=2)
+    log = run(integration.textcraft(), of("executor"), model_roles={"planner": of("planner")}, solver=solver, limit=1)
     (sample,) = samples(log)
     assert sample.scores
     assert sample.scores["reward"].metadata
@@ -239,7 +254,7 @@ def test_parameters__are_those_of_the_agent_unless_they_are_left_out(omit, sent)
         return answered
 
     of = get_model("mockllm/model", custom_outputs=output, memoize=False)
-    run(door.textcraft(), of, solver=door.suite_agent(omit=omit), limit=1)
+    run(integration.textcraft(), of, solver=integration.suite_agent(omit=omit), limit=1)
     assert seen[0] == (sent or {"stop_seqs", "temperature"})
 
 
@@ -258,7 +273,7 @@ def test_failure__is_an_error_and_no_zero(name):
         raise RuntimeError("no answer")
 
     (log,) = inspect_ai.eval(
-        door.textcraft(), model=model(fails), solver=door.suite_agent(name), limit=1, display="none", log_dir="logs"
+        integration.textcraft(), model=model(fails), solver=integration.suite_agent(name), limit=1, display="none", log_dir="logs"
     )
     assert log.status == "error"
 
@@ -283,4 +298,4 @@ def solver(log: EvalLog) -> str:
 
 def test_unknown_argument__is_refused():
     with pytest.raises(textcraft_gym.UnknownName, match="distractor"):
-        door.textcraft(distractor=0)
+        integration.textcraft(distractor=0)

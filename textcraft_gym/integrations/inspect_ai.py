@@ -42,6 +42,8 @@ from textcraft_gym.evaluation.step_limit import step_budget
 from textcraft_gym.integrations.episode import TextEpisode, starts
 from textcraft_gym.integrations.manual import REPLY, manual
 
+MAX_IDLE_TURNS = 3
+"""Maximum number of replies in a row that play no command, where the model plays by a tool."""
 RESULT = "textcraft_gym"
 """Key of the result so far in the store of a sample."""
 MESSAGES: Mapping[str, Any] = {
@@ -154,6 +156,8 @@ def chat(prompts: str | None = None) -> Solver:
 def command_tool(prompts: str | None = None) -> Solver:
     """Have the model play by calling a tool, in the loop of inspect's own agent ``react``.
 
+    The sample also ends after ``MAX_IDLE_TURNS`` replies in a row that play no command.
+
     Args:
         prompts: A folder with manuals of your own, ``chat/<game>.txt``.
     """
@@ -175,8 +179,13 @@ def command_tool(prompts: str | None = None) -> Solver:
 
                 return execute
 
+            steps = idle_turns = 0
+
             async def goes_on(agent_state: AgentState) -> bool:
-                return not played.over
+                nonlocal steps, idle_turns
+                idle_turns = idle_turns + 1 if played.steps == steps else 0
+                steps = played.steps
+                return not played.over and idle_turns < MAX_IDLE_TURNS
 
             agent = react(prompt=_manual(state, prompts), tools=[command()], submit=False, on_continue=goes_on)
             return await as_solver(agent)(state, generate)
