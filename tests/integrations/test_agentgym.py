@@ -388,10 +388,26 @@ def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path, book: Rec
     with pytest.raises(LookupError, match="has 2 numbers of tasks, and 8 is none"):
         number(8)
     connection = InProcess(create_app("textcraft", mapping=[file]))
-    assert connection.post("/create") == {"error": "the mapping has 2 numbers of tasks, and 0 is none of them"}
+    connection.post("/create")
     text = connection.post("/reset", id=0, data_idx=7)["observation"]
     env = gym.make("TextCraft-v0")
     assert text == env.reset(seed=7, options={"task": "minecraft:golden_leggings"})[0]
+
+
+def test_create__begins_a_task_of_the_mapping_whatever_its_numbers(tmp_path: Path):
+    file = tmp_path / "mapping.json"
+    goals = ["beehive", "chest", "ladder"]
+    file.write_text(json.dumps([{"item_id": 3 * part + 1, "goal": goal} for part, goal in enumerate(goals)]))
+    app = create_app("textcraft", mapping=[file], max_sessions=1)
+    connection = InProcess(app)
+    begun = []
+    for number in range(9):
+        created = connection.post("/create")
+        assert created["id"] == number
+        begun.append(created["observation"].rpartition("Goal: craft ")[2])
+        assert connection.post("/close", id=number) is True
+    beehive, chest, ladder = "beehive.", "chest.", "ladder."
+    assert begun == [beehive, beehive, ladder, beehive, chest, ladder, beehive, ladder, ladder]
 
 
 def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
@@ -412,7 +428,8 @@ def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
     ("text", "message"),
     [
         ("{", "this is not JSON"),
-        ("{}", "expected a list"),
+        ("{}", "expected a list of tasks"),
+        ("[]", "expected a list of tasks"),
         ('[{"goal": "beehive"}]', "entry 0"),
         ('[{"item_id": "x", "goal": "beehive"}]', "expected a number as 7 or alfworld_7"),
         ('[{"item_id": 1, "goal": "oak log"}]', "'oak log' is not crafted"),

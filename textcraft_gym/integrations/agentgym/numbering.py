@@ -26,6 +26,9 @@ class Numbering(Protocol):
     def __call__(self, number: int) -> str:
         """Return the task's id."""
 
+    def any_task(self, number: int) -> str:
+        """Return the id of the task with a number, or of some other one where there is none."""
+
 
 class InOrder:
     """Numbers the tasks of a list from 0.
@@ -42,10 +45,14 @@ class InOrder:
     def __call__(self, number: int) -> str:
         """Return the task's id."""
         if self.again:
-            return self.tasks[number % len(self.tasks)]
+            return self.any_task(number)
         if not 0 <= number < len(self.tasks):
             raise NoTask(f"expected the number of a task in 0..{len(self.tasks) - 1}, got {number}")
         return self.tasks[number]
+
+    def any_task(self, number: int) -> str:
+        """Return the task's id, where the list begins again at its end."""
+        return self.tasks[number % len(self.tasks)]
 
 
 class Mapped:
@@ -59,6 +66,10 @@ class Mapped:
         if number not in self.tasks:
             raise NoTask(f"the mapping has {len(self.tasks)} numbers of tasks, and {number} is none of them")
         return self.tasks[number]
+
+    def any_task(self, number: int) -> str:
+        """Return the task's id, else that of the task at this place among all, which begin again at their end."""
+        return self.tasks[number] if number in self.tasks else [*self.tasks.values()][number % len(self.tasks)]
 
 
 def goals_in_order(book: RecipeBook) -> list[str]:
@@ -79,7 +90,7 @@ def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], s
             ``ValueError``.
 
     Raises:
-        DataError: If a file is no such list, or two objects mean different tasks by one number.
+        DataError: If a file is no such list or an empty one, or two objects mean different tasks by one number.
     """
     tasks: dict[int, str] = {}
     for file in files:
@@ -87,8 +98,8 @@ def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], s
             entries = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
             raise DataError(file, f"this is not JSON: {error}") from error
-        if not isinstance(entries, list):
-            raise DataError(file, "expected a list")
+        if not (isinstance(entries, list) and entries):
+            raise DataError(file, "expected a list of tasks")
         for index, entry in enumerate(entries):
             try:
                 number, task = _number(entry["item_id"]), task_of(entry)

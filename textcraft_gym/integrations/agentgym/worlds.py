@@ -134,13 +134,13 @@ class TextCraft(World):
         return "This is environment TextCraft."
 
     async def create(self) -> Answer:
-        """Open a session and begin the task of its own number."""
+        """Open a session and begin the task of its own number, or another where there is none."""
         session = self.sessions.open(self.make)
-        return self._begin(session, session)
+        return self._begin(session, self.number.any_task(session), session)
 
     async def reset(self, body: CraftingStart) -> Answer:
         """Begin a task."""
-        return self._begin(body.id, body.data_idx)
+        return self._begin(body.id, self.number(body.data_idx), body.data_idx)
 
     async def step(self, body: Command) -> Answer:
         """Play a command."""
@@ -174,8 +174,8 @@ class TextCraft(World):
             "deleted": False,
         }
 
-    def _begin(self, session: int, number: int) -> Answer:
-        text = self.find(session).reset(self.number(number), seed=abs(number))
+    def _begin(self, session: int, task: str, number: int) -> Answer:
+        text = self.find(session).reset(task, seed=abs(number))
         return {"id": session, "observation": text, "done": False, "reward": 0}
 
 
