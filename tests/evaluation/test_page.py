@@ -377,6 +377,18 @@ def test_html_page__compares_the_other_runs_with_the_first():
     assert "Comparison" not in html_page({"first": runs["first"]}, {"first": config()})
 
 
+def test_html_page__compares_only_runs_of_one_world():
+    won, lost = [record("a")], [record("a", won=False)]
+    worlds = {"a": "One-v0", "b": "Two-v0", "c": "One-v0", "d": "Two-v0", "e": "Three-v0"}
+    runs = {run: lost if run in "ad" else won for run in worlds}
+    page = html_page(runs, {run: config(env=env, model="openai:m") for run, env in worlds.items()})
+    words = words_of(page, "comparison")
+    assert re.findall(r"(\w+-v0), split test Each run against (\w)", words) == [("One-v0", "a"), ("Two-v0", "b")]
+    assert re.findall(r"(\w) (gained|lost) 1 against (\w)", words) == [("c", "gained", "a"), ("d", "lost", "b")]
+    alone = html_page({run: runs[run] for run in "ab"}, {run: config(env=worlds[run]) for run in "ab"})
+    assert "Comparison" not in alone
+
+
 def test_html_page__says_where_a_claim_was_wrong():
     claims = [(True, True), (True, False), (False, True), (False, False), (None, True)]
     records = [record(f"{won} {claim}", won=won, claimed_success=claim) for claim, won in claims]

@@ -33,11 +33,15 @@ class Game(NamedTuple):
         name: The world and the split.
         verdict: Which run is best.
         worlds: Number of different digests of the world, which should be 1.
+        first: The run that was given first.
+        comparisons: Each other run compared with it, task by task.
     """
 
     name: str
     verdict: Verdict
     worlds: int
+    first: str
+    comparisons: Mapping[str, Comparison]
 
 
 class Settings(NamedTuple):
@@ -80,7 +84,6 @@ def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config
         claims_plot=plots.claims_and_reward(asked, simulated),
         time_headings=TIMING[1:],
         times=_by_run(time_rows(runs)),
-        comparisons=_comparisons(runs),
         filters=filters(runs, groups(by_group.values())),
         index={
             "runs": [[run, run in simulated] for run in runs],
@@ -116,12 +119,15 @@ def _sha256(script: str) -> str:
 
 
 def _games(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) -> list[Game]:
-    """Return the verdict of each world and split, since success in two of them cannot be compared."""
+    """Return the runs of each world and split together, since success in two of them cannot be compared."""
     names = {run: f"{configs[run]['env']}, split {configs[run]['split']}" for run in runs}
     games = []
     for name in dict.fromkeys(names.values()):
         of_game = {run: records for run, records in runs.items() if names[run] == name}
-        games.append(Game(name, verdict(of_game), len({configs[run].get("env_sha256") for run in of_game})))
+        worlds = len({configs[run].get("env_sha256") for run in of_game})
+        first, *others = of_game
+        comparisons = {other: compare(runs[first], runs[other]) for other in others}
+        games.append(Game(name, verdict(of_game), worlds, first, comparisons))
     return games
 
 
@@ -160,11 +166,6 @@ def _fact(value: Any) -> str:
 
 def _by_run(rows: Rows) -> dict[str, Rows]:
     return {run: [row[1:] for row in group] for run, group in groupby(rows, key=lambda row: row[0])}
-
-
-def _comparisons(runs: Mapping[str, Sequence[Record]]) -> dict[str, Comparison]:
-    first, *others = runs
-    return {other: compare(runs[first], runs[other]) for other in others}
 
 
 def _percent(share: float | None) -> str:
