@@ -184,6 +184,7 @@ def test_session__lives_on_after_mistakes(client: TestClient):
         assert ask(socket, "state")["data"]["done"] is True
         before = ask(socket, "step", command="inventory")
         assert (before["type"], before["data"]["code"]) == ("error", "EXECUTION_ERROR")
+        assert before["data"]["message"] == "the episode is over, or none has started: reset first"
         first = ask(socket, "reset", seed=0, index=3)["data"]["observation"]
         for code, kind, data in (
             ("VALIDATION_ERROR", "step", {"command": 5}),
@@ -193,6 +194,9 @@ def test_session__lives_on_after_mistakes(client: TestClient):
             ("VALIDATION_ERROR", "reset", {"seed": -1}),
             ("VALIDATION_ERROR", "reset", {"episode_id": "x" * 300}),
             ("EXECUTION_ERROR", "reset", {"split": "dve"}),
+            ("EXECUTION_ERROR", "reset", {"split": "d\ud800e"}),
+            ("EXECUTION_ERROR", "reset", {"task": "\ud800"}),
+            ("EXECUTION_ERROR", "reset", {"\ud800": 1}),
             ("EXECUTION_ERROR", "reset", {"index": True}),
             ("EXECUTION_ERROR", "reset", {"index": 10**6}),
             ("UNKNOWN_TYPE", "leave", {}),
@@ -205,7 +209,8 @@ def test_session__lives_on_after_mistakes(client: TestClient):
             ask(socket, "step", command="I look.\nAction: inventory")["data"]["observation"]["invalid_reason"] is None
         )
         assert ask(socket, "state")["data"]["step_count"] == 2
-        assert ask(socket, "reset", seed=0, task=first["task"])["data"]["observation"] == first
+        assert ask(socket, "reset", seed=0, task=first["task"], episode_id="\ud800")["data"]["observation"] == first
+        assert ask(socket, "state")["data"]["episode_id"] == "?"
 
 
 def test_session__is_over_at_the_limit_of_steps():
@@ -244,8 +249,8 @@ def test_sessions__that_are_not_used_are_closed(monkeypatch: pytest.MonkeyPatch)
     with TestClient(app, base_url="http://localhost") as client, client.websocket_connect("/ws") as idle:
         ask(idle, "reset", seed=0)
         assert wait_for(lambda: opens(client))
-        answer = ask(idle, "reset", seed=0)
-        assert "connect again" in answer["data"]["message"]
+        for kind, data in (("reset", {"seed": 0}), ("step", {"command": "inventory"})):
+            assert "connect again" in ask(idle, kind, **data)["data"]["message"]
 
 
 def opens(client: TestClient) -> bool:

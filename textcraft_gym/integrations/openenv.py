@@ -7,7 +7,7 @@ import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 from fastapi import FastAPI, Request
@@ -18,7 +18,7 @@ from openenv.core.env_server.http_server import create_app as create_openenv_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
 from openenv.core.env_server.web_interface import create_web_interface_app
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field
 
 import textcraft_gym
 from textcraft_gym.envs.text_env import Draws
@@ -31,24 +31,27 @@ from textcraft_gym.task import UNGROUPED, Task, split_names, tasks_of
 MAX_COMMAND = 10_000
 """Maximum number of characters of a command."""
 MAX_NAME = 255
-RESET_FIRST = (
-    "the episode is over, or none has started: reset first. Each request to /reset and /step is answered by an "
-    "environment of its own; an episode is played over the WebSocket /ws"
+RESET_FIRST = "the episode is over, or none has started: reset first"
+CONNECT_AGAIN = "this session was closed, since it was not used for long: connect again"
+NOT_BY_REQUESTS = (
+    "each request to /reset and /step is answered by an environment of its own: play an episode over the WebSocket /ws"
 )
+
+
+def _as_unicode(text: Any) -> Any:
+    """Replace halves of surrogate pairs, which JSON can have and UTF-8 cannot."""
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text
+
+
+Unicode = Annotated[str, BeforeValidator(_as_unicode)]
 
 
 class TextAction(Action):  # type: ignore[misc, unused-ignore]
     """A command of the game."""
 
-    command: str = Field(
+    command: Unicode = Field(
         max_length=MAX_COMMAND, description="A command of the game, or a reply that ends with one, as 'Action: look'."
     )
-
-    @field_validator("command", mode="before")
-    @classmethod
-    def _as_unicode(cls, command: Any) -> Any:
-        """Replace halves of surrogate pairs, which JSON can have and UTF-8 cannot."""
-        return command.encode("utf-8", "replace").decode() if isinstance(command, str) else command
 
 
 class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
@@ -67,9 +70,9 @@ class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
 class TextState(State):  # type: ignore[misc, unused-ignore]
     """Where an episode is; ``episode_id`` and ``step_count`` are OpenEnv's."""
 
-    episode_id: str | None = Field(default=None, max_length=MAX_NAME)
-    task: str | None = Field(default=None, description="The id of the task.")
-    split: str | None = Field(default=None, description="The split that the task was drawn from.")
+    episode_id: Unicode | None = Field(default=None, max_length=MAX_NAME)
+    task: Unicode | None = Field(default=None, description="The id of the task.")
+    split: Unicode | None = Field(default=None, description="The split that the task was drawn from.")
     seed: int | None = Field(default=None, ge=0, description="The seed of the reset.")
     reward: float = Field(default=0.0, description="The sum of the rewards.")
     won: bool = Field(default=False, description="Whether the task is done.")
@@ -176,7 +179,7 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         for name in unknown:
             raise UnknownName("argument of reset", name, ["seed", "episode_id", "task", "split", "index"])
         if self._closed:
-            raise ResetNeeded("this session was closed, since it was not used for long: connect again")
+            raise ResetNeeded(CONNECT_AGAIN)
         asked = TextState(episode_id=episode_id or str(uuid4()), task=task, split=split, seed=seed)  # checks the types
         chosen = self.world.chosen(split)
         if index is not None:
@@ -194,8 +197,10 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         """Play a command.
 
         Raises:
-            ResetNeeded: Before the first reset, and after the end of an episode.
+            ResetNeeded: Before the first reset, after the end of an episode, and in a closed session.
         """
+        if self._closed:
+            raise ResetNeeded(CONNECT_AGAIN)
         episode = self._episode
         if episode is None or episode.over:
             raise ResetNeeded(RESET_FIRST)
@@ -322,7 +327,7 @@ def create_app(
 
 async def _refused(status: int, request: Request, mistake: Exception) -> JSONResponse:
     """Answer a mistake of the caller over HTTP; over a WebSocket OpenEnv answers each with a message."""
-    return JSONResponse({"detail": str(mistake)}, status)
+    return JSONResponse({"detail": NOT_BY_REQUESTS if isinstance(mistake, ResetNeeded) else str(mistake)}, status)
 
 
 def _observation(episode: TextEpisode, *, reward: float | None) -> TextObservation:
