@@ -10,6 +10,9 @@ DOCS := $(CURDIR)/$(VENV)-docs
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
+# What executes notebooks.
+JUPYTER := ipykernel jupytext nbclient
+
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-doors test-verifiers test-frameworks
 .PHONY: bench bench-engine bench-serving bench-ray bench-local bench-report bench-shop
@@ -93,12 +96,13 @@ bench-ray: .venv-ray/.ray
 
 # The training examples, for seconds each, in a virtual environment of their own with PyTorch.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest tests/examples tests/integrations tests/test_notebooks.py
+	$(RL)/bin/python -m pytest tests/examples tests/integrations \
+		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]'
 
 # The servers and the doors to other frameworks, against the real packages.
 test-doors: .venv-doors/.doors
 	.venv-doors/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_script[serve_and_connect]'
+		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[serve_and_connect]'
 
 # The taskset of verifiers, which cannot live beside other doors.
 test-verifiers: .venv-verifiers/.verifiers
@@ -251,7 +255,7 @@ FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-
 # verifiers is not here: it and OpenEnv need different versions of mcp.
 .venv-doors/.doors: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-doors
-	.venv-doors/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,local,test]'
+	.venv-doors/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,local,test]' $(JUPYTER)
 	touch $@
 
 # On Python 3.10 it cannot be had, and its tests are skipped.
@@ -269,7 +273,7 @@ $(DOCS)/.docs: setup.cfg pyproject.toml
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
-	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8'
+	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' $(JUPYTER)
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 

@@ -40,10 +40,12 @@ def served(*arguments):
     """Yield the address of a server."""
     command = [sys.executable, "-m", "textcraft_gym", "serve", *arguments, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        line = server.stdout.readline()
-        print(line, end="")
-        yield next(word for word in line.split() if word.startswith("http"))
-        server.terminate()
+        try:
+            line = server.stdout.readline()
+            print(line, end="")
+            yield next(word for word in line.split() if word.startswith("http"))
+        finally:
+            server.terminate()
 
 
 # %% [markdown]

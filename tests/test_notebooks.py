@@ -1,10 +1,11 @@
-"""The notebooks run: as scripts where what they import is installed, as notebooks with the extra [docs]."""
+"""The notebooks run: as notebooks where what executes them is installed, as with the extra [docs], else as scripts."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,31 +14,41 @@ ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 NEEDS = {"maskable_ppo": "sb3_contrib", "serve_and_connect": "openenv"}
 """The package that a notebook needs beyond those of the suite."""
+SECONDS = 300
+"""Maximum time of a script, and of a cell: one that waits for ever fails."""
+
+HAS_JUPYTER = all(map(find_spec, ("ipykernel", "jupytext", "nbclient")))
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+@pytest.fixture(params=NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def notebook(request: pytest.FixtureRequest) -> Path:
+    file: Path = request.param
+    if file.stem in NEEDS:
+        pytest.importorskip(NEEDS[file.stem])
+    return file
+
+
+@pytest.mark.skipif(HAS_JUPYTER, reason="they run as notebooks here")
 def test_notebook__runs_as_a_script(notebook: Path, tmp_path: Path):
-    if notebook.stem in NEEDS:
-        pytest.importorskip(NEEDS[notebook.stem])
     result = subprocess.run(
         [sys.executable, str(notebook)],
         cwd=tmp_path,
         capture_output=True,
         text=True,
+        timeout=SECONDS,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+@pytest.mark.skipif(not HAS_JUPYTER, reason="jupytext, nbclient or ipykernel is not installed")
 @pytest.mark.filterwarnings("default")
 def test_notebook__runs_as_a_notebook(notebook: Path, tmp_path: Path):
-    jupytext = pytest.importorskip("jupytext", reason="the extra [docs] is not installed")
-    nbclient = pytest.importorskip("nbclient", reason="the extra [docs] is not installed")
-    if notebook.stem in NEEDS:
-        pytest.importorskip(NEEDS[notebook.stem])
+    import jupytext
+    import nbclient
+
     read = jupytext.read(notebook)
     assert read.cells[0].source.startswith("# ")
-    nbclient.NotebookClient(read, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(read, timeout=SECONDS, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert any(cell.get("outputs") for cell in read.cells)
