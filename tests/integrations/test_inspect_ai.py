@@ -273,7 +273,12 @@ def test_failure__is_an_error_and_no_zero(name):
         raise RuntimeError("no answer")
 
     (log,) = inspect_ai.eval(
-        integration.textcraft(), model=model(fails), solver=integration.suite_agent(name), limit=1, display="none", log_dir="logs"
+        integration.textcraft(),
+        model=model(fails),
+        solver=integration.suite_agent(name),
+        limit=1,
+        display="none",
+        log_dir="logs",
     )
     assert log.status == "error"
 

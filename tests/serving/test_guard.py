@@ -160,7 +160,7 @@ def test_guard__ends_an_answer_that_takes_too_long():
         await asyncio.sleep(3600)
 
     assert ask(app=silent, answer_seconds=0.01)[0]["status"] == 504
-    with pytest.raises(TimeoutError, match="no answer within 0.01 seconds"):  # the server then closes the connection
+    with pytest.raises(TimeoutError, match="no answer within"):  # the server then closes the connection
         ask(app=slow, answer_seconds=0.01)
 
 
