@@ -240,8 +240,7 @@ BODIES = st.fixed_dictionaries(
     optional={
         "id": st.integers(0, 3) | VALUES,
         "env_idx": st.integers(0, 3) | VALUES,
-        "action": st.sampled_from(["look", "search[shirt]", "click[buy now]", "get 1 oak log", "craft \ud800"])
-        | VALUES,
+        "action": st.sampled_from(ACTIONS) | VALUES,
         "data_idx": st.integers(-3, 600) | VALUES,
         "game": st.integers(-1, 5000) | VALUES,
         "world_type": st.sampled_from(["Text", "Embody", "Hybrid"]) | VALUES,

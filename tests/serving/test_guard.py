@@ -75,6 +75,18 @@ def test_guard__refuses_other_hosts(host: str):
     assert status(headers={"host": host}) == 403
 
 
+@pytest.mark.parametrize("host", ["box", "Box.example.org", "10.0.0.1", "::1", "0.0.0.0", "localhost"])
+def test_guard__takes_names_and_addresses_of_its_own(host: str):
+    named = f"[{host}]" if ":" in host else host
+    assert status(headers={"host": f"{named}:8000"}, hosts=[host]) == 200
+
+
+@pytest.mark.parametrize("host", ["box:8000", "http://box", "box/", "me@box", "[::1]", "[", ""])
+def test_guard__refuses_names_that_no_request_has(host: str):
+    with pytest.raises(ValueError, match="without scheme and port, got"):
+        Guard(echo, hosts=[host])
+
+
 def test_guard__on_an_open_address_takes_addresses_and_no_unknown_names():
     assert status(headers={"host": "10.0.0.1:80"}, any_address=True) == 200
     assert status(headers={"host": "evil.test"}, any_address=True) == 403

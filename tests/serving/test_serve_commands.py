@@ -9,16 +9,40 @@ import pytest
 from textcraft_gym.cli import main
 
 
-@pytest.mark.parametrize("command", [["agentgym", "--env", "textcraft"], ["model", "--model", "simulated"]])
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        (["agentgym", "--env", "textcraft"], "serve"),
+        (["model", "--model", "simulated"], "serve"),
+        (["openenv", "--env", "TextCraft-v0"], "openenv"),
+    ],
+)
 def test_command__says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str], extra: str
 ):
-    for module in ("textcraft_gym.integrations.agentgym.app", "textcraft_gym.serving.model_server"):
+    modules = (
+        "textcraft_gym.integrations.agentgym.app",
+        "textcraft_gym.integrations.openenv",
+        "textcraft_gym.serving.model_server",
+    )
+    for module in modules:
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "fastapi", None)
     monkeypatch.setattr(sys, "argv", ["textcraft-gym", "serve", *command])
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
-    expected = "textcraft-gym: this needs the package fastapi: pip install 'textcraft-gym[serve]'\n"
+    expected = f"textcraft-gym: this needs the package fastapi: pip install 'textcraft-gym[{extra}]'\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_command__refuses_a_name_with_a_port(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("fastapi")
+    pytest.importorskip("uvicorn")
+    command = ["model", "--model", "simulated", "--port", "0", "--allow-host", "box:8000"]
+    monkeypatch.setattr(sys, "argv", ["textcraft-gym", "serve", *command])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    expected = "textcraft-gym: expected a name such as box.example.org, without scheme and port, got 'box:8000'\n"
     assert capsys.readouterr().err == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
@@ -44,12 +44,15 @@ class Guard:
 
     Args:
         app: The application.
-        hosts: Further names and addresses under which clients may address the server.
+        hosts: Further names and addresses under which clients may address the server, without scheme and port.
         any_address: Accept every IP address as ``Host``, for a server that listens on more than loopback. An address
             cannot be rebound, so that only names need to be listed.
         max_body: Maximum bytes of a request's body.
         body_seconds: Maximum seconds until the body has come.
         answer_seconds: Maximum seconds from then to the end of the answer.
+
+    Raises:
+        ValueError: If one of ``hosts`` can never be that of a request.
     """
 
     def __init__(
@@ -62,6 +65,9 @@ class Guard:
         body_seconds: float = BODY_SECONDS,
         answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
+        for host in hosts:
+            if not _address(host) and _hostname(host) != host.lower():
+                raise ValueError(f"expected a name such as box.example.org, without scheme and port, got {host!r}")
         self.app = app
         self.hosts = {"localhost", *(host.lower() for host in hosts)}
         self.any_address = any_address
@@ -96,17 +102,9 @@ class Guard:
         return None
 
     def _is_known(self, host: str) -> bool:
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        if name in self.hosts:
-            return True
-        try:
-            address = ip_address(name)
-        except ValueError:
-            return False
-        return self.any_address or address.is_loopback
+        name = _hostname(host) or ""
+        address = _address(name)
+        return name in self.hosts or bool(address and (self.any_address or address.is_loopback))
 
     @property
     def _too_large(self) -> _Refusal:
@@ -169,6 +167,21 @@ async def _ends_within(seconds: float, work: Awaitable[None]) -> bool:
     if in_time:
         task.result()
     return bool(in_time)
+
+
+def _hostname(host: str) -> str | None:
+    """Return the name or address in a value of ``Host``, in lower case; None if there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def _address(name: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(name)
+    except ValueError:
+        return None
 
 
 def _netloc(url: str) -> str | None:
