@@ -33,7 +33,8 @@ UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
 REFUSALS = ("Could not", "Wrong item format")
 """How the game answers an invalid action."""
 DEPTH = 2
-WORKERS = 4
+WORKERS = 8
+"""Number of episodes at once, each with a slot of the model."""
 SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 
 
@@ -136,7 +137,7 @@ def dev_spec(adapter: Path, folder: Path, limit: int) -> RunSpec:
     return RunSpec(
         "TextCraft-v0",
         split=f"{write_goals(folder / 'goals.jsonl')}:dev",
-        model=f"local:adapter={adapter}",
+        model=f"local:adapter={adapter},slots={WORKERS}",
         prompts="short",
         limit=limit,
         workers=WORKERS,
@@ -168,9 +169,9 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
     parser.add_argument("--threads", type=int, help="threads of the model")
     options = parser.parse_args()
-    chosen = [f"adapter={options.adapter}"] if options.adapter else []
+    chosen = [f"slots={WORKERS}", *([f"adapter={options.adapter}"] if options.adapter else [])]
     chosen += [f"threads={options.threads}"] if options.threads else []
-    model = ":".join(filter(None, ("local", ",".join(chosen))))
+    model = f"local:{','.join(chosen)}"
 
     options.out.mkdir(parents=True, exist_ok=True)
     goals = write_goals(options.out / "goals.jsonl")
