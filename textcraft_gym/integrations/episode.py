@@ -1,8 +1,8 @@
-"""What the doors to other frameworks share: an episode by calls of text, and the starts of a split."""
+"""What the integrations of other frameworks share: an episode by calls of text, and the starts of a split."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import islice, product
 from typing import Any, NamedTuple
@@ -30,11 +30,12 @@ class TextEpisode:
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
+        split: The split from which tasks are drawn; by default that of ``gym.make``.
         max_steps: Maximum number of commands, at which the episode is over; by default the limit registered for the id.
         wrappers: Wrappers around the environment as in an evaluation, ``NAME`` or ``module:Class,option=value``,
             innermost first.
         read: Returns the command in what ``step`` is given; ``str`` to play it as it is.
-        env_args: Further arguments of ``gym.make``, such as ``split``.
+        env_args: Further arguments of ``gym.make``.
 
     Attributes:
         env: The environment.
@@ -48,7 +49,7 @@ class TextEpisode:
         invalid: Number of commands that had no effect.
 
     Raises:
-        UnknownName: For an id, an argument or a wrapper that does not exist.
+        UnknownName: For an id, a split, an argument or a wrapper that does not exist.
         ValueError: For an environment that is not of text, or ``max_steps`` below 1.
     """
 
@@ -56,6 +57,7 @@ class TextEpisode:
         self,
         env_id: str,
         *,
+        split: str | None = None,
         max_steps: int | None = None,
         wrappers: Iterable[str] = (),
         read: Callable[[str], str] = last_command,
@@ -63,7 +65,7 @@ class TextEpisode:
     ) -> None:
         if max_steps is not None:
             at_least("max_steps", max_steps, 1)
-        self.env = _made(env_id, wrappers, env_args)
+        self.env = _made(env_id, split, wrappers, env_args)
         self.max_steps = max_steps or registered_limit(self.env)
         self.read = read
         self.task: str | None = None
@@ -164,7 +166,7 @@ def starts(
         seeds = range(seeds)
     for number in (*seeds, *(() if limit is None else (limit,))):
         at_least("each seed and limit", number, 0)
-    with closing(_made(env_id, wrappers, {**({} if split is None else {"split": split}), **env_args})) as env:
+    with closing(_made(env_id, split, wrappers, env_args)) as env:
         tasks = tasks_of(env)
         return [
             Start(
@@ -177,8 +179,9 @@ def starts(
         ]
 
 
-def _made(env_id: str, wrappers: Iterable[str], env_args: dict[str, Any]) -> gym.Env[str, str]:
-    env = make(env_id, **env_args)
+def _made(env_id: str, split: str | None, wrappers: Iterable[str], env_args: Mapping[str, Any]) -> gym.Env[str, str]:
+    """Return an environment in its wrappers; one without splits is given none."""
+    env = make(env_id, **({} if split is None else {"split": split}), **env_args)
     for wrapper in wrappers:
         env = make_wrapper(wrapper, env)
         check_is_text(env, wrapper.partition(",")[0])

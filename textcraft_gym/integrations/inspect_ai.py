@@ -323,9 +323,8 @@ class SuiteModel(ModelAPI):
 def _begun(state: TaskState, **options: Any) -> TextEpisode:
     """Return the episode of a sample at its start."""
     about = state.metadata
-    split = {} if about["split"] is None else {"split": about["split"]}
-    wrappers, args = about["wrappers"], about["env_args"]
-    played = TextEpisode(about["env"], max_steps=about["max_steps"], wrappers=wrappers, **options, **split, **args)
+    how = {key: about[key] for key in ("split", "max_steps", "wrappers")}
+    played = TextEpisode(about["env"], **how, **options, **about["env_args"])
     played.reset(about["task"], about["seed"])
     return played
 

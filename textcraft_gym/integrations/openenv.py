@@ -84,17 +84,18 @@ class World:
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
+        split: The split that is played by default; None for that of ``gym.make``.
         max_steps: Maximum number of commands of an episode; by default the limit registered for the id.
-        env_args: Further arguments of ``gym.make``; its ``split`` is the one that is played by default.
+        env_args: Further arguments of ``gym.make``.
 
     Raises:
         UnknownName, ValueError: As for a ``TextEpisode``.
     """
 
-    def __init__(self, env_id: str, *, max_steps: int | None = None, **env_args: Any) -> None:
+    def __init__(self, env_id: str, *, split: str | None = None, max_steps: int | None = None, **env_args: Any) -> None:
         self.env_id = env_id
         self.max_steps = max_steps
-        self.default_split: str | None = env_args.pop("split", default_split(env_id))
+        self.default_split = default_split(env_id) if split is None else split
         self.env_args = env_args
         self._tasks: dict[str | None, Sequence[Task] | None] = {}
         self.tasks(self.default_split)  # which tells of an argument that does not exist before anything is served
@@ -118,8 +119,7 @@ class World:
 
     def episode(self, split: str | None) -> TextEpisode:
         """Return an episode of a chosen split."""
-        env_args = self.env_args if split is None else {**self.env_args, "split": split}
-        return TextEpisode(self.env_id, max_steps=self.max_steps, **env_args)
+        return TextEpisode(self.env_id, split=split, max_steps=self.max_steps, **self.env_args)
 
     def tasks(self, split: str | None) -> Sequence[Task] | None:
         """Return the tasks of a chosen split, None if the environment lists none."""

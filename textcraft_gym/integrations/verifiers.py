@@ -69,13 +69,7 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
             ValueError: For an environment that is not of text, or a number out of bounds.
         """
         config = self.config
-        split = {} if config.split is None else {"split": config.split}
-        how = {
-            "env": config.env,
-            "max_steps": config.max_steps,
-            "wrappers": config.wrappers,
-            "env_args": {**split, **config.env_args},
-        }
+        how = {key: getattr(config, key) for key in ("env", "split", "max_steps", "wrappers", "env_args")}
         system = f"{manual(config.env, **config.env_args)}\n\n{REPLY}"
         for start in starts(config.env, config.split, seeds=config.seeds, wrappers=config.wrappers, **config.env_args):
             info = {**how, "task": start.task, "seed": start.seed, "group": start.group}
@@ -137,7 +131,8 @@ class GameEnv(vf.Env[GameEnvConfig]):
     async def run(self, task: GameTask, agents: Any) -> None:
         """Play one episode, to its end or to a limit of the player."""
         info = task.data.info
-        episode = TextEpisode(info["env"], max_steps=info["max_steps"], wrappers=info["wrappers"], **info["env_args"])
+        how = {key: info[key] for key in ("split", "max_steps", "wrappers")}
+        episode = TextEpisode(info["env"], **how, **info["env_args"])
         with closing(episode):
             episode.reset(info["task"], info["seed"])
             async with agents.player.interaction(task) as interaction:
