@@ -84,7 +84,7 @@ def model(
 ) -> None:
     """Serve a model behind OpenAI's API, for agents of other programs."""
     with _extra("serve"):
-        from textcraft_gym.serving.model_server import MAX_BODY, create_app
+        from textcraft_gym.serving.model.app import MAX_BODY, create_app
         from textcraft_gym.serving.server import run_server
     name = name or model.partition(":")[0]
     app = create_app(make_model(model), name)

@@ -23,7 +23,7 @@ def test_command__says_what_to_install(
     modules = (
         "textcraft_gym.integrations.agentgym.app",
         "textcraft_gym.integrations.openenv",
-        "textcraft_gym.serving.model_server",
+        "textcraft_gym.serving.model.app",
     )
     for module in modules:
         monkeypatch.delitem(sys.modules, module, raising=False)

@@ -45,7 +45,7 @@ def test_page__plays_with_agentgyms_server(tmp_path: Path):
 def test_page__plays_with_the_served_model(tmp_path: Path):
     pytest.importorskip("uvicorn")
     from tests.serving.live import serving
-    from textcraft_gym.serving.model_server import create_app
+    from textcraft_gym.serving.model.app import create_app
 
     with serving(create_app(SimulatedModel(8), "simulated")) as port:
         assert run_block(BLOCKS[1], port, tmp_path) == ["Crafted 1 minecraft:beehive"]

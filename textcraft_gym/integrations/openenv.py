@@ -10,8 +10,7 @@ from functools import cached_property, partial
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI, Request, Response
 from gymnasium.error import Error as GymnasiumError
 from gymnasium.error import ResetNeeded
 from openenv.core.env_server.http_server import create_app as create_openenv_app
@@ -25,6 +24,7 @@ from textcraft_gym.envs.text_env import Draws
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.integrations.episode import TextEpisode
 from textcraft_gym.registration import creator, default_split, find_spec, parameters, summary
+from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 from textcraft_gym.task import UNGROUPED, Task, split_names, tasks_of
 
@@ -325,9 +325,9 @@ def create_app(
     return app
 
 
-async def _refused(status: int, request: Request, mistake: Exception) -> JSONResponse:
+async def _refused(status: int, request: Request, mistake: Exception) -> Response:
     """Answer a mistake of the caller over HTTP; over a WebSocket OpenEnv answers each with a message."""
-    return JSONResponse({"detail": NOT_BY_REQUESTS if isinstance(mistake, ResetNeeded) else str(mistake)}, status)
+    return json_answer({"detail": NOT_BY_REQUESTS if isinstance(mistake, ResetNeeded) else str(mistake)}, status)
 
 
 def _observation(episode: TextEpisode, *, reward: float | None) -> TextObservation:

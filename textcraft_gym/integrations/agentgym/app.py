@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -26,6 +25,7 @@ from textcraft_gym.integrations.agentgym.numbering import (
 )
 from textcraft_gym.integrations.agentgym.worlds import ALFWorld, Begun, NotValid, TextCraft, WebShop, World
 from textcraft_gym.integrations.episode import TextEpisode
+from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS, Sessions
 
 WorldName: TypeAlias = Literal["textcraft", "alfworld", "webshop"]
@@ -92,29 +92,24 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 
     async def answer(**arguments: Any) -> Response:
         try:
-            return _json(await endpoint(**arguments))
+            return json_answer(await endpoint(**arguments))
         except ResetNeeded:
-            return _json({"error": "reset the environment before the first step"})
+            return json_answer({"error": "reset the environment before the first step"})
         except (TextCraftGymError, NotValid) as error:
-            return _json({"error": str(error)})
+            return json_answer({"error": str(error)})
 
     # FastAPI reads the parameters from the signature; names of types are looked up here, where they are defined.
     answer.__signature__ = inspect.signature(endpoint, eval_str=True)  # type: ignore[attr-defined]
     return answer
 
 
-def _json(value: Any, status: int = 200) -> Response:
-    """Return an answer. Everything is escaped to ASCII: a shop's data may hold what UTF-8 cannot encode."""
-    return Response(json.dumps(value), status, media_type="application/json")
-
-
 async def _refuse_types(request: Request, error: RequestValidationError) -> Response:
     wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-    return _json({"error": "; ".join(wrong)}, 422)
+    return json_answer({"error": "; ".join(wrong)}, 422)
 
 
 async def _refuse_path(request: Request, error: HTTPException) -> Response:
-    return _json({"error": error.detail}, error.status_code)
+    return json_answer({"error": error.detail}, error.status_code)
 
 
 def _crafting_number(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:

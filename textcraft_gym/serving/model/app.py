@@ -1,4 +1,4 @@
-"""A model of this suite behind OpenAI's API, so that other people's agents can be tried offline. Extra ``[serve]``."""
+"""The application that serves a model by OpenAI's API. Extra ``[serve]``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Message, Model, Prompt
-from textcraft_gym.serving.batching import Batcher, Overloaded
-from textcraft_gym.serving.chat_prompt import chat_prompt
+from textcraft_gym.serving.answers import json_answer
+from textcraft_gym.serving.model.batching import Batcher, Overloaded
+from textcraft_gym.serving.model.chat_prompt import chat_prompt
 
 MAX_BODY = 4 * 1024 * 1024
 MAX_TOKENS = 256
@@ -140,12 +141,12 @@ class Endpoints:
 
     async def models(self) -> Response:
         """List the model."""
-        return _json({"object": "list", "data": [self._about]})
+        return json_answer({"object": "list", "data": [self._about]})
 
     async def model(self, name: str) -> Response:
         """Describe the model."""
         self._check(name)
-        return _json(self._about)
+        return json_answer(self._about)
 
     async def chat(self, request: Request, body: ChatRequest) -> Response:
         """Answer a chat."""
@@ -182,7 +183,7 @@ class Endpoints:
             {"index": index, "logprobs": None, "finish_reason": end, **form.whole(completion.text)}
             for index, (completion, end) in enumerate(zip(completions, ends, strict=True))
         ]
-        return _json({**head, "object": form.object, "choices": choices, "usage": usage})
+        return json_answer({**head, "object": form.object, "choices": choices, "usage": usage})
 
 
 class _Form(ABC):
@@ -304,13 +305,8 @@ def _event(value: Mapping[str, Any]) -> str:
     return f"data: {json.dumps(value)}\n\n"
 
 
-def _json(value: Mapping[str, Any], status: int = 200) -> Response:
-    """Return an answer. Everything is escaped to ASCII: a text may hold what UTF-8 cannot encode."""
-    return Response(json.dumps(value), status, media_type="application/json")
-
-
 async def _refuse(request: Request, refused: Refused) -> Response:
-    return _json({"error": refused.error}, refused.status)
+    return json_answer({"error": refused.error}, refused.status)
 
 
 async def _refuse_body(request: Request, error: RequestValidationError) -> Response:

@@ -38,9 +38,9 @@ from textcraft_gym.agents.simulated.cues import Cue, read_question
 from textcraft_gym.agents.simulated.model import SimulatedModel
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
-from textcraft_gym.serving.batching import MAX_BATCH, Batcher, Overloaded
-from textcraft_gym.serving.chat_prompt import chat_prompt
-from textcraft_gym.serving.model_server import create_app
+from textcraft_gym.serving.model.app import create_app
+from textcraft_gym.serving.model.batching import MAX_BATCH, Batcher, Overloaded
+from textcraft_gym.serving.model.chat_prompt import chat_prompt
 
 FAULTY = "simulated:span=6,slip=0.1,misjudge=0.1"
 
