@@ -1,7 +1,7 @@
 """AgentGym's servers, asked as AgentGym's clients ask.
 
-The package of these clients is not on PyPI (``agentenv`` there is an empty placeholder), so that ``CraftingClient``,
-``HouseholdClient`` and ``ShoppingClient`` stand in for them: the same requests in the same order, with the same
+The package of these clients is not on PyPI (``agentenv`` there is an empty placeholder), so that ``TextCraftClient``,
+``ALFWorldClient`` and ``WebShopClient`` stand in for them: the same requests in the same order, with the same
 demands on the answers.
 """
 
@@ -27,10 +27,10 @@ import textcraft_gym
 from textcraft_gym.errors import DataError, UnknownName
 from textcraft_gym.integrations.agentgym.numbering import (
     InOrder,
-    crafting_goal,
+    alfworld_task_id,
     goals_in_order,
-    household,
     read_mapping,
+    textcraft_goal,
 )
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.registration import make
@@ -51,7 +51,7 @@ class Output(NamedTuple):
     done: bool
 
 
-class CraftingClient:
+class TextCraftClient:
     """TextCraft's: it is created with the first task, cuts the action, and observes what it has read."""
 
     def __init__(self, connection: Any) -> None:
@@ -77,7 +77,7 @@ class CraftingClient:
         return bool(self.connection.post("/close", id=self.id))
 
 
-class HouseholdClient:
+class ALFWorldClient:
     """ALFWorld's: it shows the available actions below each observation."""
 
     def __init__(self, connection: Any) -> None:
@@ -102,7 +102,7 @@ class HouseholdClient:
         return bool(self.connection.post("/close", id=self.id))
 
 
-class ShoppingClient:
+class WebShopClient:
     """WebShop's: the id is a bare number, and what it observes is asked for."""
 
     def __init__(self, connection: Any) -> None:
@@ -127,7 +127,7 @@ class ShoppingClient:
         return bool(self.connection.post("/close", env_idx=self.id))
 
 
-CLIENTS: dict[str, Any] = {"textcraft": CraftingClient, "alfworld": HouseholdClient, "webshop": ShoppingClient}
+CLIENTS: dict[str, Any] = {"textcraft": TextCraftClient, "alfworld": ALFWorldClient, "webshop": WebShopClient}
 ENVS: dict[str, dict[str, Any]] = {
     "textcraft": {"id": "TextCraft-v0"},
     "alfworld": {"id": "ALFWorld-v0", "dialect": "0.3"},
@@ -280,7 +280,7 @@ def test_server__says_what_is_wrong():
     assert "body.action" in wrong.json()["error"]
 
 
-def test_server__tells_a_crafting_session():
+def test_server__tells_a_session_of_textcraft():
     connection = InProcess(create_app("textcraft"))
     connection.post("/create")
     first = connection.post("/reset", id=0, data_idx=500)["observation"]
@@ -295,7 +295,7 @@ def test_server__tells_a_crafting_session():
     assert connection.get("/detail?id=0") == detail
 
 
-def test_server__tells_a_household_session():
+def test_server__tells_a_session_of_alfworld():
     connection = InProcess(create_app("alfworld"))
     connection.post("/create")
     assert "reset" in connection.post("/step", id=0, action="look")["error"]
@@ -312,7 +312,7 @@ def test_server__tells_a_household_session():
     assert connection.get("/detail?id=0") == {**step, "task_type": begun["task_type"], "deleted": False}
 
 
-def test_server__tells_a_shopping_session():
+def test_server__tells_a_session_of_webshop():
     connection = InProcess(create_app("webshop"))
     assert connection.get("/") == "ok"
     assert connection.get("/list_envs") == []
@@ -382,7 +382,7 @@ def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path, book: Rec
     ]
     file = tmp_path / "mapping.json"
     file.write_text(json.dumps(entries))
-    number = read_mapping([file], crafting_goal(book))
+    number = read_mapping([file], textcraft_goal(book))
     assert (number(7), number(12)) == ("minecraft:golden_leggings", "minecraft:beehive")
     with pytest.raises(LookupError, match="has 2 numbers of tasks, and 8 is none"):
         number(8)
@@ -416,7 +416,7 @@ def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
         entry = {"item_id": f"alfworld_{2420 + part}", "task_type": task_type, "task_id": trial}
         (tmp_path / f"{part}.json").write_text(json.dumps([entry]))
     files = sorted(tmp_path.iterdir())
-    assert [read_mapping(files, household)(2420 + part) for part in range(3)] == [task.id for task in tasks]
+    assert [read_mapping(files, alfworld_task_id)(2420 + part) for part in range(3)] == [task.id for task in tasks]
     connection = InProcess(create_app("alfworld", mapping=files))
     connection.post("/create")
     assert connection.post("/reset", id=0, game=2421, world_type="Text")["task_type"] == tasks[1].id
@@ -441,7 +441,7 @@ def test_mapping__names_what_is_wrong(tmp_path: Path, book: RecipeBook, text: st
     file = tmp_path / "mapping.json"
     file.write_text(text)
     with pytest.raises(DataError, match=re.escape(message)):
-        read_mapping([file], crafting_goal(book))
+        read_mapping([file], textcraft_goal(book))
 
 
 def test_app__refuses_what_it_cannot_serve(tmp_path: Path):
@@ -461,7 +461,7 @@ def test_command__serves_until_ctrl_c():
         served, _, address = line.partition(" at http://127.0.0.1:")
         assert served == "AgentGym's textcraft is served"
         with closing(Connection(int(address.split()[0]))) as connection:
-            client = CraftingClient(connection)
+            client = TextCraftClient(connection)
             client.reset(543)
             assert client.step("Action: inventory").state == "Inventory: You are not carrying anything."
             server.send_signal(signal.SIGINT)

@@ -18,12 +18,19 @@ from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.integrations.agentgym.numbering import (
     InOrder,
     Numbering,
-    crafting_goal,
+    alfworld_task_id,
     goals_in_order,
-    household,
     read_mapping,
+    textcraft_goal,
 )
-from textcraft_gym.integrations.agentgym.worlds import ALFWorld, Begun, NotValid, TextCraft, WebShop, World
+from textcraft_gym.integrations.agentgym.routes import (
+    ALFWorldRoutes,
+    NotValid,
+    RecordedEpisode,
+    Routes,
+    TextCraftRoutes,
+    WebShopRoutes,
+)
 from textcraft_gym.integrations.episode import TextEpisode
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS, Sessions
@@ -34,7 +41,7 @@ WorldName: TypeAlias = Literal["textcraft", "alfworld", "webshop"]
 class _Kind(NamedTuple):
     """One of AgentGym's environments: its routes, the environment that plays it, and how its tasks are numbered."""
 
-    world: type[World]
+    routes: type[Routes]
     env_id: str
     env_args: dict[str, Any]
     number: Callable[[TextEpisode, Sequence[Path]], Numbering]
@@ -69,9 +76,9 @@ def create_app(
     if world not in _KINDS:
         raise UnknownName("environment of AgentGym", world, list(_KINDS))
     kind = _KINDS[world]
-    make = partial(Begun, kind.env_id, read=str, **{**kind.env_args, **env_args})
+    make = partial(RecordedEpisode, kind.env_id, read=str, **{**kind.env_args, **env_args})
     number = kind.number(make(), mapping)  # also loads the data, and finds what is wrong with the arguments
-    sessions: Sessions[Begun] = Sessions(max_sessions, session_seconds, on_close=Begun.close)
+    sessions: Sessions[RecordedEpisode] = Sessions(max_sessions, session_seconds, on_close=RecordedEpisode.close)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -79,7 +86,7 @@ def create_app(
         sessions.close_all()
 
     app = FastAPI(title=f"AgentGym's {world}, played by textcraft-gym", lifespan=lifespan)
-    for method, path, endpoint in kind.world(make, number, sessions).routes:
+    for method, path, endpoint in kind.routes(make, number, sessions).routes:
         app.add_api_route(path, _answering(endpoint), methods=[method], response_model=None)
     app.add_exception_handler(RequestValidationError, _refuse_types)
     app.add_exception_handler(HTTPException, _refuse_path)
@@ -112,32 +119,32 @@ async def _refuse_path(request: Request, error: HTTPException) -> Response:
     return json_answer({"error": error.detail}, error.status_code)
 
 
-def _crafting_number(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
+def _textcraft_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     book = episode.env.get_wrapper_attr("book")
-    return read_mapping(mapping, crafting_goal(book)) if mapping else InOrder(goals_in_order(book), again=True)
+    return read_mapping(mapping, textcraft_goal(book)) if mapping else InOrder(goals_in_order(book), again=True)
 
 
-def _household_number(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
+def _alfworld_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     if mapping:
-        return read_mapping(mapping, household)
+        return read_mapping(mapping, alfworld_task_id)
     return InOrder([task.id for task in episode.env.get_wrapper_attr("tasks")])
 
 
-def _shopping_number(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
+def _webshop_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     if mapping:
         raise ValueError("WebShop's tasks are the numbers of its goals: expected no mapping")
     return InOrder([task.id for task in episode.env.get_wrapper_attr("tasks")])
 
 
 _KINDS = {
-    "textcraft": _Kind(TextCraft, "TextCraft-v0", {"split": "all"}, _crafting_number),
+    "textcraft": _Kind(TextCraftRoutes, "TextCraft-v0", {"split": "all"}, _textcraft_numbering),
     "alfworld": _Kind(
-        ALFWorld, "ALFWorld-v0", {"split": "all", "dialect": "0.3", "admissible": True}, _household_number
+        ALFWorldRoutes, "ALFWorld-v0", {"split": "all", "dialect": "0.3", "admissible": True}, _alfworld_numbering
     ),
     "webshop": _Kind(
-        WebShop,
+        WebShopRoutes,
         "WebShopLite-v0",
         {"split": "all", "mode": "text", "products_per_page": 10, "admissible": True},
-        _shopping_number,
+        _webshop_numbering,
     ),
 }

@@ -110,12 +110,12 @@ def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], s
     return Mapped(tasks)
 
 
-def household(entry: Mapping[str, Any]) -> str:
+def alfworld_task_id(entry: Mapping[str, Any]) -> str:
     """Return the ALFWorld task of an entry of AgentGym's own mapping files."""
     return "/".join([_text(entry["task_type"]), _text(entry["task_id"])])
 
 
-def crafting_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
+def textcraft_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
     """Return the reader of TextCraft's goals: the ``goal``, an item, or the conversation that an entry records.
 
     AgentGym's published trajectories are such conversations; of each the first message that ends in a goal counts.

@@ -22,7 +22,7 @@ Route: TypeAlias = tuple[str, str, Callable[..., Any]]
 """The method, the path, and the coroutine that answers."""
 
 
-class Begun(TextEpisode):
+class RecordedEpisode(TextEpisode):
     """An episode that keeps its first observation.
 
     Attributes:
@@ -53,13 +53,13 @@ class Command(ById):
     action: str
 
 
-class CraftingStart(ById):
+class TextCraftStart(ById):
     """The task to begin in TextCraft."""
 
     data_idx: int = 0
 
 
-class HouseholdStart(ById):
+class ALFWorldStart(ById):
     """The task to begin in ALFWorld; all three worlds are the one of text."""
 
     game: int
@@ -72,20 +72,20 @@ class ByEnvironment(BaseModel):
     env_idx: int
 
 
-class Purchase(ByEnvironment):
+class WebShopCommand(ByEnvironment):
     """A command in one."""
 
     action: str
 
 
-class ShoppingStart(ByEnvironment):
+class WebShopStart(ByEnvironment):
     """The task to begin in WebShop; None draws one."""
 
     session_id: int | None = None
 
 
-class World(ABC):
-    """The sessions of a server.
+class Routes(ABC):
+    """The routes of a server, and its sessions.
 
     Args:
         make: Returns a new episode.
@@ -93,7 +93,9 @@ class World(ABC):
         sessions: The table of sessions.
     """
 
-    def __init__(self, make: Callable[[], Begun], number: Numbering, sessions: Sessions[Begun]) -> None:
+    def __init__(
+        self, make: Callable[[], RecordedEpisode], number: Numbering, sessions: Sessions[RecordedEpisode]
+    ) -> None:
         self.make = make
         self.number = number
         self.sessions = sessions
@@ -103,7 +105,7 @@ class World(ABC):
     def routes(self) -> list[Route]:
         """What the server answers."""
 
-    def find(self, session: int) -> Begun:
+    def find(self, session: int) -> RecordedEpisode:
         """Return the episode of a session, or raise ``NotValid``."""
         try:
             return self.sessions.find(session)
@@ -111,7 +113,7 @@ class World(ABC):
             raise NotValid(f"The id {session} is not valid.") from None
 
 
-class TextCraft(World):
+class TextCraftRoutes(Routes):
     """TextCraft: a session begins its first task as soon as it is created, and its texts are the environment's."""
 
     @property
@@ -138,7 +140,7 @@ class TextCraft(World):
         session = self.sessions.open(self.make)
         return self._begin(session, self.number.any_task(session), session)
 
-    async def reset(self, body: CraftingStart) -> Answer:
+    async def reset(self, body: TextCraftStart) -> Answer:
         """Begin a task."""
         return self._begin(body.id, self.number(body.data_idx), body.data_idx)
 
@@ -179,7 +181,7 @@ class TextCraft(World):
         return {"id": session, "observation": text, "done": False, "reward": 0}
 
 
-class ALFWorld(World):
+class ALFWorldRoutes(Routes):
     """ALFWorld in the wording of its release 0.3, without the engine's greeting and the numbers of locations."""
 
     @property
@@ -204,13 +206,13 @@ class ALFWorld(World):
         """Open a session."""
         return {"id": self.sessions.open(self.make)}
 
-    async def reset(self, body: HouseholdStart) -> Answer:
+    async def reset(self, body: ALFWorldStart) -> Answer:
         """Begin a task."""
         episode = self.find(body.id)
         episode.reset(self.number(body.game), seed=0)
         return {
             "id": body.id,
-            "observation": _household_text(episode),
+            "observation": _alfworld_text(episode),
             "available_actions": _available(episode),
             "task_type": episode.task,
         }
@@ -232,7 +234,7 @@ class ALFWorld(World):
 
     async def observation(self, id: int) -> Answer:
         """Tell the last observation again."""
-        return _household_text(self.find(id))
+        return _alfworld_text(self.find(id))
 
     async def available_actions(self, id: int) -> Answer:
         """List the commands that do something now."""
@@ -242,7 +244,7 @@ class ALFWorld(World):
         """Tell all of a session."""
         episode = self.find(id)
         return {
-            "observation": _household_text(episode),
+            "observation": _alfworld_text(episode),
             "available_actions": _available(episode),
             "done": episode.over,
             "reward": episode.last.reward,
@@ -251,7 +253,7 @@ class ALFWorld(World):
         }
 
 
-class WebShop(World):
+class WebShopRoutes(Routes):
     """WebShop with pages as one line of text, ten products each."""
 
     @property
@@ -282,12 +284,12 @@ class WebShop(World):
         """Open a session."""
         return self.sessions.open(self.make)
 
-    async def reset(self, body: ShoppingStart) -> Answer:
+    async def reset(self, body: WebShopStart) -> Answer:
         """Begin a task."""
         task = None if body.session_id is None else self.number(body.session_id)
         return [self.find(body.env_idx).reset(task, seed=0 if task else None), None]
 
-    async def step(self, body: Purchase) -> Answer:
+    async def step(self, body: WebShopCommand) -> Answer:
         """Play a command."""
         episode = self.find(body.env_idx)
         text = episode.step(body.action)
@@ -330,7 +332,7 @@ def _instruction(episode: TextEpisode) -> str:
     return str(episode.env.get_wrapper_attr("goal").instruction) if episode.task else ""
 
 
-def _household_text(episode: TextEpisode) -> str:
+def _alfworld_text(episode: TextEpisode) -> str:
     """Return the last observation as AgentGym shows it: that of a start without the engine's greeting."""
     if episode.steps == 0:
         return "\n".join(episode.observation.split("\n\n")[1:])
