@@ -14,7 +14,7 @@ PYTHONS ?= 3.10 3.11 3.12 3.13
 JUPYTER := ipykernel jupytext nbclient
 
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
-.PHONY: test-doors test-verifiers test-frameworks
+.PHONY: test-integrations test-verifiers test-frameworks
 .PHONY: bench bench-engine bench-serving bench-ray bench-local bench-report bench-shop
 .PHONY: parity results fingerprints horizons learn train-lm eval-lm clean
 
@@ -99,12 +99,12 @@ test-rl: $(RL)/.rl
 	$(RL)/bin/python -m pytest tests/examples tests/integrations \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]'
 
-# The servers and the doors to other frameworks, against the real packages.
-test-doors: .venv-doors/.doors
-	.venv-doors/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations \
+# The servers and the integrations of other frameworks, against the real packages.
+test-integrations: .venv-integrations/.integrations
+	.venv-integrations/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[serve_and_connect]'
 
-# The taskset of verifiers, which cannot live beside other doors.
+# The taskset of verifiers, which cannot live beside OpenEnv.
 test-verifiers: .venv-verifiers/.verifiers
 	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
 
@@ -113,9 +113,9 @@ test-frameworks: .venv-ray/.ray
 	.venv-ray/bin/python -m pytest -rs tests/test_frameworks_page.py
 
 # A thousand sessions and a hundred thousand calls for each server of environments, and clients that misbehave.
-bench-serving: .venv-doors/.doors
-	.venv-doors/bin/python benchmarks/serving.py --server agentgym
-	.venv-doors/bin/python benchmarks/serving.py --server openenv
+bench-serving: .venv-integrations/.integrations
+	.venv-integrations/bin/python benchmarks/serving.py --server agentgym
+	.venv-integrations/bin/python benchmarks/serving.py --server openenv
 
 # The documentation as a site in build/site, and the notebooks, in a virtual environment of their own.
 .PHONY: docs notebooks
@@ -253,9 +253,9 @@ FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-
 	touch $@
 
 # verifiers is not here: it and OpenEnv need different versions of mcp.
-.venv-doors/.doors: setup.cfg pyproject.toml
-	$(PYTHON) -m venv .venv-doors
-	.venv-doors/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,local,test]' $(JUPYTER)
+.venv-integrations/.integrations: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv-integrations
+	.venv-integrations/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,local,test]' $(JUPYTER)
 	touch $@
 
 # On Python 3.10 it cannot be had, and its tests are skipped.

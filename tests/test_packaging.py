@@ -102,10 +102,10 @@ def test_wheel__holds_its_import_roots_its_data_and_nothing_else(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     roots = {"textcraft_gym", "textcraft_gym_verifiers", wheel.name.split("-py3")[0] + ".dist-info"}
     assert {name.split("/")[0] for name in names} == roots
-    door = "textcraft_gym/integrations/"  # by the name of a module of its own verifiers finds it
+    integrations = "textcraft_gym/integrations/"  # by the name of a module of its own verifiers finds it
     files = {
         f"{'' if folder == 'textcraft_gym' else 'textcraft_gym/'}{file.relative_to(ROOT).as_posix()}".replace(
-            f"{door}textcraft_gym_verifiers/", "textcraft_gym_verifiers/"
+            f"{integrations}textcraft_gym_verifiers/", "textcraft_gym_verifiers/"
         )
         for folder in FOLDERS
         for file in (ROOT / folder).rglob("*")

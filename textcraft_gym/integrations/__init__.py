@@ -1,1 +1,1 @@
-"""Doors to other frameworks: one module each, imported by those who have the framework installed."""
+"""Integrations of other frameworks: one module each, imported by those who have the framework installed."""
