@@ -2,7 +2,8 @@
 
     python benchmarks/serving.py --server agentgym --world textcraft --sessions 1000 --calls 100000
 
-The figures go to standard output; the server runs in a process of its own.
+The figures go to standard output; the server runs in a process of its own. The exit status is 1 if its memory grows
+from the first report to the last, if a session is lost, or if the server does not end well.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ NUMBERS = {
 }
 STEPS_OF_EPISODE = 40
 REPORTS = 5
+MAX_GROWTH = 0.1
+"""Maximum growth of the memory from the first report to the last, as a share: what the allocator keeps, and no leak."""
 UPGRADE = """GET /ws HTTP/1.1
 Host: localhost
 Upgrade: websocket
@@ -195,7 +198,9 @@ class OpenEnvClient(Client):
             self.begin(session)
 
     def close(self) -> None:
-        """End all sessions."""
+        """End all sessions, which must still be there."""
+        for session in self.sessions:
+            _ask(session, "state", answer="state")
         self.connections.close()
 
     @staticmethod
@@ -223,12 +228,14 @@ def _outcome(port: int, message: str) -> str:
         return "closed"
 
 
-def _ask(session: ClientConnection, kind: str, data: Mapping[str, Any]) -> Any:
-    session.send(json.dumps({"type": kind, "data": data}))
-    answer = json.loads(session.recv(timeout=120))
-    if answer["type"] != "observation":
-        raise RuntimeError(f"{kind} {data}: {answer}")
-    return answer["data"]
+def _ask(
+    session: ClientConnection, kind: str, data: Mapping[str, Any] | None = None, *, answer: str = "observation"
+) -> Any:
+    session.send(json.dumps({"type": kind} if data is None else {"type": kind, "data": data}))
+    answered = json.loads(session.recv(timeout=120))
+    if answered["type"] != answer:
+        raise RuntimeError(f"{kind} {data}: {answered}")
+    return answered["data"]
 
 
 CLIENTS: dict[str, type[Client]] = {"agentgym": AgentGymClient, "openenv": OpenEnvClient}
@@ -259,6 +266,7 @@ def _measure(server: subprocess.Popen[str], options: argparse.Namespace) -> None
         raise RuntimeError("no output of the server")
     port = int(server.stdout.readline().split()[-4].rpartition(":")[2])
     print(f"{options.server}, {options.world}: {_memory(server.pid):.1f} MB at the start")
+    memory: list[float] = []
     share, client = options.sessions // options.clients, CLIENTS[options.server]
     with ThreadPoolExecutor(options.clients) as threads:
         started = time.perf_counter()
@@ -273,16 +281,22 @@ def _measure(server: subprocess.Popen[str], options: argparse.Namespace) -> None
             list(threads.map(client.play, clients, repeat(options.calls // REPORTS // options.clients)))
             seconds = time.perf_counter() - started
             times = sorted(one for each in clients for one in each.seconds)
+            memory.append(_memory(server.pid))
             median, slow = times[len(times) // 2], times[len(times) * 99 // 100]
             print(
                 f"{len(times)} calls: {len(times) / seconds:.0f} a second, {1000 * median:.1f} ms in the median, "
-                f"{1000 * slow:.1f} ms at 99 %; {_memory(server.pid):.1f} MB, {_open_files(server.pid)} open files"
+                f"{1000 * slow:.1f} ms at 99 %; {memory[-1]:.1f} MB, {_open_files(server.pid)} open files"
             )
         list(threads.map(client.close, clients))
     print(f"all closed: {_memory(server.pid):.1f} MB")
     started = time.perf_counter()
     server.send_signal(signal.SIGINT)
     print(f"exit status {server.wait(30)} after Ctrl-C in {time.perf_counter() - started:.2f} s")
+    growth = memory[-1] / memory[0] - 1
+    if growth > MAX_GROWTH or server.returncode != 0:
+        sys.exit(
+            f"expected the exit status 0 and a growth of at most {MAX_GROWTH:.0%}; the memory grew by {growth:.1%}"
+        )
 
 
 def _memory(process: int) -> float:
