@@ -318,6 +318,15 @@ async def say(socket: ClientConnection, message: Any) -> Any:
     return json.loads(await socket.recv())
 
 
+@pytest.fixture
+def _collected() -> Iterator[None]:
+    """Have the event loops that a test leaves open warn in it, and not in a later test that sets another one."""
+    yield
+    asyncio.set_event_loop(None)
+    gc.collect()
+
+
+@pytest.mark.usefixtures("_collected")
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # the library of the page leaves event loops open
 def test_page__has_buttons_and_a_picture():
     with TestClient(create_app("Tabletop-v0", web=True), base_url="http://localhost") as client:
@@ -331,7 +340,6 @@ def test_page__has_buttons_and_a_picture():
     assert str(session.render_web(observation)).startswith("<img ")
     words = TextEnvironment(World(WORLD))
     assert words.render_web(words.reset(seed=0).model_dump()) is None
-    gc.collect()
 
 
 def test_folder__is_valid_and_its_client_plays(address: str):
