@@ -50,7 +50,7 @@ class Cassette:
     Threads and processes may share a file. A replayed completion costs nothing; its usage is the recorded one.
 
     Args:
-        file: An SQLite file; created if it does not exist and there is a model to record.
+        file: An SQLite file; created, with its folder, if it does not exist and there is a model to record.
         model: The model to record; None to replay only.
         name: Name under which completions are filed, by default the model's ``name``.
 
@@ -163,10 +163,11 @@ class _Tape:
         self._lock = threading.Lock()
         self._closed = False
         try:
+            file.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
                 file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
             )
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             raise ModelError(f"{file} is no cassette: {error}") from error
 
     def execute(self, statement: str, *values: Any) -> list[Any]:

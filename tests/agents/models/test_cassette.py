@@ -96,6 +96,15 @@ def test_cassette__is_named_when_it_is_missing_or_no_cassette(tmp_path: Path):
         Cassette(tmp_path / "text", Counting())
 
 
+def test_cassette__makes_its_folder(tmp_path: Path):
+    (tmp_path / "text").touch()
+    with pytest.raises(ModelError, match="is no cassette"):
+        Cassette(tmp_path / "text" / "tape", Counting())
+    recorded = Cassette(tmp_path / "new" / "runs" / "tape", Counting()).complete("p", **ASK)
+    assert Cassette(tmp_path / "new" / "runs" / "tape", Counting()).complete("p", **ASK).text == recorded.text
+    assert recorded.text.startswith("p 1")
+
+
 def test_cassette__is_whole_after_a_kill(tmp_path: Path):
     code = """
 import os, signal, sys
