@@ -98,7 +98,8 @@ bench-ray: .venv-ray/.ray
 # The training examples, for seconds each, in a virtual environment of their own with PyTorch.
 test-rl: $(RL)/.rl
 	$(RL)/bin/python -m pytest tests/examples tests/integrations \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]'
+		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' \
+		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]'
 
 # The servers and the integrations of other frameworks, against the real packages.
 test-integrations: .venv-integrations/.integrations

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 import trl
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
 
 MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -24,20 +25,38 @@ TAGS = [
 ]
 
 
-def tokenizer_for(texts: Iterable[str], size: int = 700) -> PreTrainedTokenizerFast:
-    """Return a byte-level tokenizer trained on texts, with Qwen3's chat template and marks."""
+def tokenizer_for(
+    dialogues: Iterable[list[dict[str, Any]]], tools: Sequence[Any] = (), size: int = 600
+) -> PreTrainedTokenizerFast:
+    """Return a byte-level tokenizer trained on dialogues, with Qwen3's chat template and marks.
+
+    Words may melt into one token, up to a line, so that a call of a tool is a few tokens long.
+
+    Args:
+        dialogues: Messages, as a chat template takes them.
+        tools: The tools that the template lists before each dialogue.
+        size: Number of tokens, without the tags.
+    """
+    blank = _chat(Tokenizer(models.BPE()))
+    texts = [blank.apply_chat_template(dialogue, tools=[*tools], tokenize=False) for dialogue in dialogues]
     bytewise = Tokenizer(models.BPE())
-    bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    lines_and_tags = pre_tokenizers.Split(Regex(r"<[^>\n]*>|\n"), "isolated")
+    to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bytewise.pre_tokenizer = pre_tokenizers.Sequence([lines_and_tags, to_bytes])
     bytewise.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=MARKS, initial_alphabet=alphabet, show_progress=False)
     bytewise.train_from_iterator(texts, trainer)
     # Tags are plain tokens: the parser of tool calls reads them, and so the decoder must not skip them.
     bytewise.add_tokens(TAGS)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bytewise, eos_token=MARKS[2], pad_token=MARKS[0])
+    return _chat(bytewise)
+
+
+def _chat(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
+    chat = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=MARKS[2], pad_token=MARKS[0])
     template = Path(os.path.dirname(trl.__file__), "chat_templates", "qwen3_instruct_2507.jinja")
-    tokenizer.chat_template = template.read_text(encoding="utf-8")
-    return tokenizer
+    chat.chat_template = template.read_text(encoding="utf-8")
+    return chat
 
 
 def network_for(

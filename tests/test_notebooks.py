@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
-NEEDS = {"maskable_ppo": "sb3_contrib", "serve_and_connect": "openenv"}
+NEEDS = {"grpo_with_trl": "trl", "maskable_ppo": "sb3_contrib", "serve_and_connect": "openenv"}
 """The package that a notebook needs beyond those of the suite."""
 SECONDS = 300
 """Maximum time of a script, and of a cell: one that waits for ever fails."""

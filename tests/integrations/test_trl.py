@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +125,8 @@ def test_trainer__plays_worlds_with_the_calls_of_a_model(tmp_path: Path):
     from tiny_chat_model import network_for, tokenizer_for
 
     ids = ["TextCraft-v0", "ALFWorld-v0"]
-    tokenizer = tokenizer_for([PROMPT, *(gym.make(env_id).reset(seed=0)[0] for env_id in ids)])
+    seen = [PROMPT, *(gym.make(env_id).reset(seed=0)[0] for env_id in ids)]
+    tokenizer = tokenizer_for([{"role": "user", "content": text}] for text in seen)
     call = '<tool_call>\n{"name": "step", "arguments": {"action": "inventory"}}\n</tool_call><|im_end|>'
     scripted: Any = tokenizer(call)["input_ids"]
     config = trl.GRPOConfig(
@@ -144,9 +143,12 @@ def test_trainer__plays_worlds_with_the_calls_of_a_model(tmp_path: Path):
         save_strategy="no",
         disable_tqdm=True,
     )
+    network = network_for(tokenizer, width=32)
+    before = [weight.detach().clone() for weight in network.parameters()]
     trainer = trl.GRPOTrainer(
-        network_for(tokenizer, width=32),
+        network,
         args=config,
+        reward_funcs=lambda completions, **_: [float(at % 2) for at in range(len(completions))],
         train_dataset=concatenate_datasets([dataset(ids[0], "dev", limit=2), dataset(ids[1], "train", limit=2)]),
         processing_class=tokenizer,
         environment_factory={env_id: game(env_id) for env_id in ids},
@@ -156,16 +158,9 @@ def test_trainer__plays_worlds_with_the_calls_of_a_model(tmp_path: Path):
     logged = [log for log in trainer.state.log_history if "tools/call_frequency" in log]
     assert [(log["tools/call_frequency"], log["tools/failure_frequency"]) for log in logged] == [(3, 0)] * 2
     assert [log["rewards/TextGame/mean"] for log in logged] == [0, 0]
-    seen = {made._episode.observation for pool in trainer._environment_pool.values() for made in pool}
-    assert seen >= {"Inventory: You are not carrying anything.", "You are not carrying anything."}
-
-
-def test_example__takes_two_steps():
-    pytest.importorskip("trl", reason="TRL (extra [trl]) is not installed")
-    command = [sys.executable, "-W", "ignore", str(EXAMPLES / "grpo_trl.py"), "--smoke"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "last 1 steps: " in result.stdout
+    assert any((old != new).any() for old, new in zip(before, trainer.model.parameters(), strict=True))
+    observed = {made._episode.observation for pool in trainer._environment_pool.values() for made in pool}
+    assert observed >= {"Inventory: You are not carrying anything.", "You are not carrying anything."}
 
 
 def test_page__its_code_does_as_it_says(capsys: pytest.CaptureFixture[str]):
