@@ -1,8 +1,8 @@
 """The experiment of docs/language_model.md: how deep agents come with a language model whose training data is known.
 
-    make train-lm LM_SEED=0                  # runs/lm-seed0, and likewise 1 and 2
-    make train-lm LM_SEED=0 TOKENS=320000    # runs/lm-320000-seed0: the planner that was trained for a tenth
     python benchmarks/language_model.py --seeds 0 --tables depth
+    make train-lm LM_SEED=1                  # runs/lm-seed1, and likewise 2; that of seed 0 is in the package
+    make train-lm LM_SEED=0 TOKENS=320000    # runs/lm-320000-seed0: the planner that was trained for a tenth
 
 A run is greedy, so that the seeds of an experiment are those of the training, and not of the play.
 """
@@ -10,15 +10,22 @@ A run is greedy, so that the seeds of an experiment are those of the training, a
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeAlias
 
 from adapt_paper import AGENTS, TABLE_1, TABLE_2_TEXTCRAFT, TABLE_3, deepest, of, rate
-from experiments import Experiment, Found, play, read_csv, write_csv
+from experiments import Experiment, Found, result
 from paper import Claim, Column, Row, Table
 
+from textcraft_gym.evaluation.metrics import Summary, summarise_by_group
 from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -26,6 +33,8 @@ RUNS = HERE.parent / "runs"
 PAGE, PLAYED = "language_model.md", "language_model.csv"
 SEEDS = (0, 1, 2)
 """The seeds of the training."""
+PACKAGED = 0
+"""The seed whose adapter is in the package."""
 FULL, TENTH, UNTRAINED = "trained", "trained for a tenth", "untrained"
 SHORT_TOKENS = 320_000
 SLOTS = 8
@@ -55,6 +64,8 @@ def model(name: str, seed: int) -> str:
     """Return the description of a model of the experiment."""
     if name == UNTRAINED:
         return f"local:adapter=none,slots={SLOTS}"
+    if name == FULL and seed == PACKAGED:
+        return f"local:slots={SLOTS}"
     tokens = f"-{SHORT_TOKENS}" if name == TENTH else ""
     return f"local:adapter={RUNS / f'lm{tokens}-seed{seed}' / 'adapter.gguf'},slots={SLOTS}"
 
@@ -164,16 +175,17 @@ model is SmolLM2-135M-Instruct with an adapter that learned for 3.2 million toke
 executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in either.
 An episode has at most {calls} completions, whichever the agent.
 
-Each number is the mean of {runs} ± their standard deviation; in brackets stands the 95% Wilson interval over the
-goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared with ours by size, but the
-order of rows can: *Shape* counts the pairs of rows that come in the published order. [{played}]({played}) has all
-numbers. The simulated model's tables are on [pages of their own](simulated.md).
+Each number is the mean over {runs}, with ± their standard deviation where there are several; in brackets stands the 95%
+Wilson interval over the goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared
+with ours by size, but the order of rows can: *Shape* counts the pairs of rows that come in the published order.
+[{played}]({played}) has what became of each episode. The simulated model's tables are on
+[pages of their own](simulated.md).
 """
 
 
-def pages(numbers: str) -> dict[str, str]:
+def pages(outcomes: str) -> dict[str, str]:
     """Return the page, which follows from the CSV file."""
-    found = read_csv(numbers)
+    found = results(read_outcomes(outcomes))
     runs = {len(of_all["all"].rates) for of_all in found.values()}
     training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
     tables = [table for table in (_played(table, found) for table in TABLES.values()) if table.rows]
@@ -187,15 +199,66 @@ def _played(table: Table, found: Found) -> Table:
     return replace(table, rows=rows, claims=table.claims if len(rows) == len(table.rows) else ())
 
 
+Outcomes: TypeAlias = Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
+"""What became of each episode, by experiment and training seed."""
+COUNTS = ("depth", "won", "claimed_success", "reward", "steps", "calls", "k_max")
+
+
+def outcome(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an episode's record says in the CSV file."""
+    counts = {name: record[name] for name in COUNTS} | {"calls": sum(record["calls"].values())}
+    return {"task": record["task"], "group": record["group"]} | {name: f"{+of:g}" for name, of in counts.items()}
+
+
+def read_outcomes(text: str) -> Outcomes:
+    """Return what ``write_outcomes`` wrote, as records of episodes."""
+    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        counts = {name: float(row[name]) for name in COUNTS}
+        record = {**row, **counts, "calls": {"all": counts["calls"]}, "tokens": {}, "cost": 0.0, "restores": ()}
+        found.setdefault((row["experiment"], int(row["seed"])), []).append(record)
+    return found
+
+
+def write_outcomes(found: Outcomes) -> str:
+    """Return a row for each episode, as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ("experiment", "seed", "task", "group", *COUNTS), lineterminator="\n")
+    writer.writeheader()
+    for (name, seed), records in found.items():
+        writer.writerows({"experiment": name, "seed": seed, **outcome(record)} for record in records)
+    return text.getvalue()
+
+
+def results(found: Outcomes) -> Found:
+    """Return the results of each experiment by group, over the training seeds that were played."""
+    runs: dict[str, list[dict[str, Summary]]] = {}
+    for (name, _), records in found.items():
+        runs.setdefault(name, []).append(summarise_by_group(records))
+    return {
+        name: {group: result([of_run[group] for of_run in by_run]) for group in by_run[0]}
+        for name, by_run in runs.items()
+    }
+
+
 def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
-    """Play what is missing, one experiment after another, and write the CSV file and the page after each."""
+    """Play what is missing, one run after another, and write the CSV file and the page after each.
+
+    Raises:
+        RuntimeError: If an episode broke. It is played again in the next call.
+    """
     file = RESULTS / PLAYED
+    found = dict(read_outcomes(file.read_text(encoding="utf-8"))) if file.is_file() else {}
     chosen = list(dict.fromkeys(experiment for name in tables for experiment in TABLES[name].experiments))
-    for experiment in chosen:
-        found = dict(read_csv(file.read_text(encoding="utf-8"))) if file.is_file() else {}
-        found[experiment.name] = play(experiment, RUNS / "language_model", seeds)
-        print(f"{experiment.name}: {100 * found[experiment.name]['all'].rate:.1f}%", flush=True)
-        file.write_text(write_csv(found), encoding="utf-8", newline="\n")
+    for seed, experiment in product(seeds, chosen):
+        if (experiment.name, seed) in found:
+            continue
+        records = evaluate(experiment.spec(seed), experiment.folder(RUNS / "language_model", seed))
+        if broken := [record["error"] for record in records if record["error"]]:
+            raise RuntimeError(f"{experiment.name}: {len(broken)} episodes broke: {broken[0]}")
+        found[experiment.name, seed] = records
+        print(f"{experiment.name}, seed {seed}: {fmean(record['won'] for record in records):.1%}", flush=True)
+        file.write_text(write_outcomes(found), encoding="utf-8", newline="\n")
         write_pages()
 
 

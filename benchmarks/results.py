@@ -94,6 +94,10 @@ INDEX = """# Results
 - [HotpotQA](hotpotqa.md), beside published accuracies, and what shortcuts answer there
 - [The tabletop](tabletop.md), beside DEPS's numbers; the rates of its controller are made to fit one row of these
 
+## A trained language model
+
+[How deep agents come](language_model.md) with a model whose training data is known.
+
 ## Small networks
 
 Trained on TextCraft by `make learn`: [MaskablePPO](learning.md) and [behaviour cloning](behaviour_cloning.md).

@@ -35,6 +35,23 @@ def test_pages__follow_from_their_numbers(monkeypatch: pytest.MonkeyPatch):
         assert (RESULTS / name).read_text(encoding="utf-8") == text, f"make results writes another {name}"
 
 
+def test_trained__page_follows_from_its_numbers(monkeypatch: pytest.MonkeyPatch):
+    trained = benchmark("language_model", monkeypatch)
+    for name, text in trained.pages((RESULTS / trained.PLAYED).read_text(encoding="utf-8")).items():
+        assert (RESULTS / name).read_text(encoding="utf-8") == text, f"language_model.py --pages writes another {name}"
+
+
+def test_trained__results_are_of_the_experiment_on_all_goals_and_without_errors(monkeypatch: pytest.MonkeyPatch):
+    trained = benchmark("language_model", monkeypatch)
+    rows = published("language_model")
+    assert {row["experiment"] for row in rows} <= {
+        experiment.name for table in trained.TABLES.values() for experiment in table.experiments
+    }
+    assert {row["errors"] for row in rows} == {"0"}
+    tasks = {(row["experiment"].split()[1], row["tasks"]) for row in rows if row["group"] == "all"}
+    assert tasks <= {("test", "200"), ("valid_unseen", "134")}
+
+
 def test_made_worlds__have_no_book_that_language_models_are_trained_on(monkeypatch: pytest.MonkeyPatch):
     made = benchmark("made_worlds", monkeypatch)
     books = [made.RECIPES, *(book for books in made.BOOKS.values() for book in books if book)]

@@ -1,9 +1,9 @@
-"""Writes a LoRA adapter in the format of llama.cpp."""
+"""Writes and reads a LoRA adapter in the format of llama.cpp."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import gguf
@@ -38,14 +38,9 @@ def write_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> None:
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", float(ALPHA))
     for name, weight in weights.items():
-        found = _WEIGHT.fullmatch(name)
-        if found is None:
-            raise ValueError(f"expected a weight of a LoRA layer, got {name}")
-        layer = NAMES[found[2]]
+        stored, heads = _stored(name)
         array = weight.detach().cpu().float().numpy()
-        if found[3] == "B" and layer in HEADS:
-            array = _by_pairs(array, HEADS[layer])
-        writer.add_tensor(f"blk.{found[1]}.{layer}.weight.lora_{found[3].lower()}", array.astype(np.float16))
+        writer.add_tensor(stored, (_by_pairs(array, heads) if heads else array).astype(np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -53,7 +48,37 @@ def write_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> None:
     part.replace(file)
 
 
+def read_adapter(names: Iterable[str], file: Path) -> dict[str, torch.Tensor]:
+    """Return the weights of peft's LoRA layers, by their names, from a file that ``write_adapter`` wrote.
+
+    Raises:
+        KeyError: If the file lacks one.
+    """
+    tensors = {tensor.name: tensor.data for tensor in gguf.GGUFReader(file).tensors}
+    weights = {}
+    for name in names:
+        stored, heads = _stored(name)
+        array = tensors[stored]
+        weights[name] = torch.from_numpy(np.array(_by_halves(array, heads) if heads else array, np.float32))
+    return weights
+
+
+def _stored(name: str) -> tuple[str, int]:
+    """Return the name of a weight in llama.cpp, and the heads whose rows are in another order there, or 0."""
+    found = _WEIGHT.fullmatch(name)
+    if found is None:
+        raise ValueError(f"expected a weight of a LoRA layer, got {name}")
+    layer, factor = NAMES[found[2]], found[3]
+    return f"blk.{found[1]}.{layer}.weight.lora_{factor.lower()}", HEADS.get(layer, 0) if factor == "B" else 0
+
+
 def _by_pairs(rows: np.ndarray, heads: int) -> np.ndarray:
     """Return rows of (heads, 2, half) in the order (heads, half, 2)."""
     split = rows.reshape(heads, 2, rows.shape[0] // heads // 2, rows.shape[1])
+    return split.swapaxes(1, 2).reshape(rows.shape)
+
+
+def _by_halves(rows: np.ndarray, heads: int) -> np.ndarray:
+    """Return rows of (heads, half, 2) in the order (heads, 2, half)."""
+    split = rows.reshape(heads, rows.shape[0] // heads // 2, 2, rows.shape[1])
     return split.swapaxes(1, 2).reshape(rows.shape)

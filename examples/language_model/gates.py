@@ -33,6 +33,8 @@ UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
 REFUSALS = ("Could not", "Wrong item format")
 """How the game answers an invalid action."""
 DEPTH = 2
+CONTEXT = 8192
+"""Tokens of a prompt at most: the longest of the made book has 4,117."""
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
 SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
@@ -169,7 +171,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
     parser.add_argument("--threads", type=int, help="threads of the model")
     options = parser.parse_args()
-    chosen = [f"slots={WORKERS}", *([f"adapter={options.adapter}"] if options.adapter else [])]
+    chosen = [f"slots={WORKERS},context={CONTEXT}", *([f"adapter={options.adapter}"] if options.adapter else [])]
     chosen += [f"threads={options.threads}"] if options.threads else []
     model = f"local:{','.join(chosen)}"
 

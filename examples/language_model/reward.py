@@ -1,6 +1,6 @@
 """Goes on from an adapter with rewards alone: expert iteration over groups of sampled episodes.
 
-    python examples/language_model/reward.py --start runs/lm --out runs/reward --rounds 4
+    python examples/language_model/reward.py --out runs/reward --rounds 4
 
 In each round the model plays goals that no demonstration was made of, several episodes of each with the same task and
 seed. Of the goals that it both won and lost it learns the episodes that it won, and then plays the next round: no
@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from adapter import write_adapter
+from adapter import read_adapter, write_adapter
 from dialogue import Branch, Example, Writer, after_situation
 from network import encode
 from train import Plan, Training
@@ -28,6 +28,7 @@ from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.models.local import LocalModel
+from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.metrics import wilson_interval
@@ -38,6 +39,8 @@ from textcraft_gym.recipes.book import RecipeBook
 BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed"
 """A book whose seed is not among those for training; its goals of depth 2 and 3 are divided into rounds and a test."""
 TEST_GOALS = 60
+WORKERS = 8
+"""Number of episodes at once, each with a slot of the model."""
 TEMPERATURE = 0.8
 RATE = 2e-4
 EPOCHS, PER_STEP = 2, 2
@@ -83,7 +86,7 @@ def play(model: LocalModel, goals: Sequence[str], samples: int, temperature: flo
         model=model,
         prompts="short",
         env_args={"recipes": BOOK},
-        workers=4,
+        workers=WORKERS,
     )
     groups: dict[str, list[Episode]] = {goal: [] for goal in goals}
     for sample in range(samples):
@@ -130,7 +133,9 @@ def learn(training: Training, examples: Sequence[Example], rng: random.Random) -
 def main() -> None:
     """Play and learn in rounds, and print what was won before and after."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--start", type=Path, required=True, help="the folder of the run whose adapter to go on from")
+    parser.add_argument(
+        "--start", type=Path, help="the adapter to go on from, a GGUF file; by default that of the package"
+    )
     parser.add_argument("--out", type=Path, required=True, help="the folder of this run")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--goals", type=int, default=24, help="goals of a round")
@@ -141,7 +146,7 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(options.seed)
     training = Training(Plan(seed=options.seed, rate=RATE), torch.device("cpu"))
-    training.load(options.start)
+    training.set_weights(read_adapter(training.masters, options.start or bundled_adapter()))
     training.constant_rate(RATE)
     depths = RecipeBook.load(BOOK).depths
     goals = rng.sample(sorted(item for item, depth in depths.items() if depth in (2, 3)), len(depths) // 2)
@@ -150,7 +155,7 @@ def main() -> None:
 
     def test_now(number: int, learnt: int, loss: float | None) -> LocalModel:
         write_adapter(training.masters, options.out / "adapter.gguf")
-        model = LocalModel(adapter=options.out / "adapter.gguf")
+        model = LocalModel(adapter=options.out / "adapter.gguf", slots=WORKERS)
         won = sum(bool(episode.won) for group in play(model, test, 1, 0.0).values() for episode in group)
         low, high = wilson_interval(won, len(test))
         row = {"round": number, "won": won, "of": len(test), "interval": [round(low, 3), round(high, 3)]}

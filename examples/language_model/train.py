@@ -15,7 +15,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -127,12 +127,16 @@ class Training:
     def load(self, folder: Path) -> None:
         """Go on from a checkpoint."""
         state = torch.load(folder / "checkpoint.pt", map_location=self.device, weights_only=True)
-        with torch.no_grad():
-            for name, master in self.masters.items():
-                master.copy_(state["masters"][name])
-                self.weights[name].copy_(master)
+        self.set_weights(state["masters"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.tokens, self.steps, self.examples, self.data_sha256 = state["progress"]
+
+    def set_weights(self, masters: Mapping[str, torch.Tensor]) -> None:
+        """Take over the weights of an adapter."""
+        with torch.no_grad():
+            for name, master in self.masters.items():
+                master.copy_(masters[name])
+                self.weights[name].copy_(master)
 
 
 def digest(before: str, examples: list[Encoded]) -> str:

