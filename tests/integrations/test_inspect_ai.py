@@ -8,21 +8,23 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
 import textcraft_gym
-from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.agent import Completion, Play, Routine
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.registration import BUNDLED
 
 pytest.importorskip("inspect_ai", reason="inspect_ai (extra [inspect]) is not installed")
 
+import anyio
 import inspect_ai
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput, ModelUsage, get_model
 
 from textcraft_gym.integrations import inspect_ai as integration
 
@@ -161,6 +163,12 @@ def test_samples__at_once_do_not_mix_and_are_grouped():
     assert groups < set(metrics(log, "reward"))
 
 
+def test_samples__are_played_with_their_seed():
+    for sample in list(integration.textcraft("test", seeds=3).dataset)[:3]:
+        played = integration._begun(SimpleNamespace(metadata=sample.metadata))
+        assert played.observation == sample.input
+
+
 def test_limit_of_inspect__keeps_the_result_so_far():
     log = run(integration.textcraft(), says(lambda messages: "inventory"), limit=1, message_limit=6)
     (sample,) = samples(log)
@@ -256,6 +264,21 @@ def test_parameters__are_those_of_the_agent_unless_they_are_left_out(omit, sent)
     of = get_model("mockllm/model", custom_outputs=output, memoize=False)
     run(integration.textcraft(), of, solver=integration.suite_agent(omit=omit), limit=1)
     assert seen[0] == (sent or {"stop_seqs", "temperature"})
+
+
+def test_suite_model__is_asked_for_the_sample_of_the_seed():
+    asked: list[tuple[int, float]] = []
+
+    class Recording:
+        def complete(self, prompt: Any, *, temperature: float, sample: int, **rest: Any) -> Completion:
+            asked.append((sample, temperature))
+            return Completion("inventory")
+
+    made = integration.SuiteModel("simulated")
+    made.model = Recording()
+    for config in (GenerateConfig(), GenerateConfig(seed=7, temperature=0.5)):
+        anyio.run(made.generate, [ChatMessageUser(content="Play.")], [], "auto", config)
+    assert asked == [(0, 0.0), (7, 0.5)]
 
 
 class Broken:
