@@ -24,7 +24,7 @@ HAS_JUPYTER = all(map(find_spec, ("ipykernel", "jupytext", "nbclient")))
 def notebook(request: pytest.FixtureRequest) -> Path:
     file: Path = request.param
     if file.stem in NEEDS:
-        pytest.importorskip(NEEDS[file.stem])
+        pytest.importorskip(NEEDS[file.stem], reason=f"{NEEDS[file.stem]} is not installed")
     return file
 
 

@@ -35,7 +35,7 @@ from textcraft_gym.integrations.agentgym.numbering import (
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.registration import make
 
-pytest.importorskip("fastapi")
+pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
 
 from fastapi.testclient import TestClient
 

@@ -162,7 +162,7 @@ def test_unknown_split__is_refused():
 
 
 def test_page__has_a_config_that_verifiers_takes():
-    tomllib = pytest.importorskip("tomllib")
+    tomllib = pytest.importorskip("tomllib", reason="tomllib is of Python 3.11 and later")
     from verifiers.v1.configs.cli.eval import EvalConfig
 
     page = (Path(__file__).parents[2] / "docs" / "evaluators.md").read_text(encoding="utf-8")

@@ -22,8 +22,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("fastapi")
-pytest.importorskip("uvicorn")
+pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
 
 import openai
 from fastapi.testclient import TestClient

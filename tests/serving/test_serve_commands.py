@@ -37,8 +37,8 @@ def test_command__says_what_to_install(
 
 
 def test_command__refuses_a_name_with_a_port(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    pytest.importorskip("fastapi")
-    pytest.importorskip("uvicorn")
+    pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
+    pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
     command = ["model", "--model", "simulated", "--port", "0", "--allow-host", "box:8000"]
     monkeypatch.setattr(sys, "argv", ["textcraft-gym", "serve", *command])
     with pytest.raises(SystemExit) as stopped:

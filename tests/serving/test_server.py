@@ -14,7 +14,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
 
 APP = """
 import asyncio, sys

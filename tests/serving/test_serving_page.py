@@ -30,7 +30,7 @@ def run_block(block: str, port: int, folder: Path) -> list[str]:
 
 
 def test_page__plays_with_agentgyms_server(tmp_path: Path):
-    pytest.importorskip("uvicorn")
+    pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
     from tests.serving.live import serving
     from textcraft_gym.integrations.agentgym.app import create_app
 
@@ -43,7 +43,7 @@ def test_page__plays_with_agentgyms_server(tmp_path: Path):
 
 
 def test_page__plays_with_the_served_model(tmp_path: Path):
-    pytest.importorskip("uvicorn")
+    pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
     from tests.serving.live import serving
     from textcraft_gym.serving.model.app import create_app
 
