@@ -53,14 +53,14 @@ class Learnt(Experiment):
         """Return the run with the model of a training seed; what one run asked, the others of the seed read again."""
         return replace(
             super().spec(0),
-            model=model(self.model, seed),
-            planner=model(self.planner, seed) if self.planner else None,
+            model=described(self.model, seed),
+            planner=described(self.planner, seed) if self.planner else None,
             prompts="short",
             cassette=RUNS / "language_model" / f"seed{seed}.sqlite",
         )
 
 
-def model(name: str, seed: int) -> str:
+def described(name: str, seed: int) -> str:
     """Return the description of a model of the experiment."""
     if name == UNTRAINED:
         return f"local:adapter=none,slots={SLOTS}"
@@ -96,9 +96,12 @@ DEPTH = Table(
             "ReAct wins less at depth 3 than at depth 2",
             lambda found: rate(found, TEXTCRAFT, "depth 3") < rate(found, TEXTCRAFT, "depth 2"),
         ),
-        Claim(
-            "ADaPT wins more than ReAct at depth 3, which no task of the executor has",
-            lambda found: rate(found, deepest(TEXTCRAFT, 4), "depth 3") > rate(found, TEXTCRAFT, "depth 3"),
+        *(
+            Claim(
+                f"ADaPT wins more than ReAct at {group}, which no task of the executor has",
+                lambda found, group=group: rate(found, deepest(TEXTCRAFT, 4), group) > rate(found, TEXTCRAFT, group),
+            )
+            for group in ("depth 3", "depth 4")
         ),
     ),
 )
@@ -207,7 +210,9 @@ COUNTS = ("depth", "won", "claimed_success", "reward", "steps", "calls", "k_max"
 def outcome(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an episode's record says in the CSV file."""
     counts = {name: record[name] for name in COUNTS} | {"calls": sum(record["calls"].values())}
-    return {"task": record["task"], "group": record["group"]} | {name: f"{+of:g}" for name, of in counts.items()}
+    return {"task": record["task"], "group": record["group"]} | {
+        name: f"{float(of or 0):g}" for name, of in counts.items()
+    }
 
 
 def read_outcomes(text: str) -> Outcomes:
