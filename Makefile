@@ -90,12 +90,12 @@ test-pythons:
 
 # The tests of the Ray backend and of RLlib, and the throughput, in a virtual environment of their own.
 test-ray: .venv-ray/.ray
-	.venv-ray/bin/python -m pytest -m ray tests/evaluation/test_ray.py
+	.venv-ray/bin/python -m pytest -m ray tests/evaluation/test_ray.py tests/integrations/test_training_pages.py
 
 bench-ray: .venv-ray/.ray
 	.venv-ray/bin/python benchmarks/backends.py
 
-# The training examples, for seconds each, in a virtual environment of their own with PyTorch.
+# The training examples, for seconds each, two notebooks that learn, and the integrations of trainers, with PyTorch.
 test-rl: $(RL)/.rl
 	$(RL)/bin/python -m pytest tests/examples tests/integrations \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' \

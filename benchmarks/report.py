@@ -27,6 +27,8 @@ MODEL = "simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1"
 AGENTS = ("expert", "random", "react", "adapt")
 COPIES = (1, 10)
 TRIES = 5
+LIMIT_MS = 2000
+"""Milliseconds within which every report is to be shown."""
 COLUMNS = ("task", "group", "won", "steps", "stop_reason")
 
 TIMES = """
@@ -86,7 +88,7 @@ def copied(records: Sequence[Record], copies: int) -> list[Record]:
 
 
 def main() -> None:
-    """Print a line for each number of episodes."""
+    """Print a line for each number of episodes, and fail if a report is shown too late."""
     with tempfile.TemporaryDirectory() as name, chromium() as browser:
         folder = Path(name)
         played = {
@@ -108,6 +110,8 @@ def main() -> None:
                 f"{elements:,} elements, {nodes:,.0f} nodes, shown after {shown:,.0f} ms, "
                 f"{shown / bare:.2f} times a bare table's {bare:,.0f} ms"
             )
+            if shown > LIMIT_MS:
+                raise SystemExit(f"the report is shown after {shown:,.0f} ms, and {LIMIT_MS:,} are the limit")
 
 
 if __name__ == "__main__":

@@ -109,7 +109,11 @@ class Client(ABC):
     @staticmethod
     @abstractmethod
     def misbehave(port: int) -> str:
-        """Do what clients should not, and return in words what came of it."""
+        """Do what clients should not, and return in words what came of it.
+
+        Raises:
+            RuntimeError: If the server takes it for right, or breaks.
+        """
 
 
 class AgentGymClient(Client):
@@ -166,6 +170,8 @@ class AgentGymClient(Client):
         with subprocess.Popen([sys.executable, "-c", ENDLESS_CLIENT, str(port)]) as endless:
             time.sleep(1)
             endless.kill()
+        if max(statuses) >= 500:
+            raise RuntimeError(f"a wrong body broke the server: statuses {statuses}")
         return f"200 half bodies, a client killed in the middle, and statuses {sorted(set(statuses))} for wrong bodies"
 
     def _post(self, path: str, body: Any) -> Any:
@@ -211,6 +217,8 @@ class OpenEnvClient(Client):
                 vanishing.sendall(UPGRADE.replace("\n", "\r\n").encode() + HALF_MESSAGE)
         wrong = ("{", "[]", "null", '{"type": "step", "data": 5}', "[" * 100_000, '{"type": "nothing"}')
         outcomes = Counter(_outcome(port, text) for text in (*wrong, *[HUGE_COMMAND] * 20))
+        if set(outcomes) - {"error", "closed"}:
+            raise RuntimeError(f"a wrong message was answered: {dict(outcomes)}")
         return f"200 half messages, and for wrong ones {dict(outcomes)}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ def tokenizer_for(
 ) -> PreTrainedTokenizerFast:
     """Return a byte-level tokenizer trained on dialogues, with Qwen3's chat template and marks.
 
-    Words may melt into one token, up to a line, so that a call of a tool is a few tokens long.
+    Words may be merged into one token, up to a line, so that a call of a tool is a few tokens long.
 
     Args:
         dialogues: Messages, as a chat template takes them.
@@ -54,7 +53,7 @@ def tokenizer_for(
 
 def _chat(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
     chat = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=MARKS[2], pad_token=MARKS[0])
-    template = Path(os.path.dirname(trl.__file__), "chat_templates", "qwen3_instruct_2507.jinja")
+    template = Path(trl.__file__).parent / "chat_templates" / "qwen3_instruct_2507.jinja"
     chat.chat_template = template.read_text(encoding="utf-8")
     return chat
 

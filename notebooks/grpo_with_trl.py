@@ -12,10 +12,10 @@
 # %% [markdown]
 # # GRPO with TRL on a tiny model
 #
-# A language model learns to win from the game's reward alone, in two minutes and without a GPU. It is made here, with
-# random weights: first it imitates a player that calls commands at random, so that it can play at all, and then TRL's
-# `GRPOTrainer` plays with it. PyTorch and TRL are needed: `pip install torch` and `pip install '.[trl]'` in a clone of
-# the repository.
+# A language model learns to win from the game's reward alone, in two to three minutes and without a GPU. It is made
+# here, with random weights: first it imitates a player that calls commands at random, so that it can play at all, and
+# then TRL's `GRPOTrainer` plays with it. PyTorch and TRL are needed: `pip install torch` and `pip install '.[trl]'` in
+# a clone of the repository.
 
 # %%
 import random

@@ -144,7 +144,7 @@ def test_evaluation_page__states_the_limits():
 )
 def test_world_pages__published_numbers_are_those_of_the_results(page: str):
     _, _, section = (ROOT / "docs/worlds" / page).read_text(encoding="utf-8").partition("## Published numbers\n")
-    (results,) = re.findall(r"\]\(../../(benchmarks/results/\w+\.md)", section)
+    results, *_ = re.findall(r"\]\(../../(benchmarks/results/\w+\.md)", section)
     stated = re.findall(r"(?m)^\| ([^|]+) \| ([\d.]+) \|$", section)
     rows = [line for line in (ROOT / results).read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     assert len(stated) >= 4

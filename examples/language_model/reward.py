@@ -143,14 +143,20 @@ def main() -> None:
     parser.add_argument("--test-goals", type=int, default=TEST_GOALS)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    start = options.start or bundled_adapter()
+    if start is None:
+        parser.error("the package has no adapter: name one with --start")
     rng = random.Random(options.seed)
-    training = Training(Plan(seed=options.seed, rate=RATE), torch.device("cpu"))
-    training.set_weights(read_adapter(training.masters, options.start or bundled_adapter()))
-    training.constant_rate(RATE)
     depths = RecipeBook.load(BOOK).depths
-    goals = rng.sample(sorted(item for item, depth in depths.items() if depth in (2, 3)), len(depths) // 2)
+    goals = sorted(item for item, depth in depths.items() if depth in (2, 3))
+    rng.shuffle(goals)
+    if len(goals) < options.test_goals + options.rounds * options.goals:
+        parser.error(f"the book has {len(goals)} goals: too few for these rounds and the test")
     test, others = goals[: options.test_goals], goals[options.test_goals :]
+    options.out.mkdir(parents=True, exist_ok=True)
+    training = Training(Plan(seed=options.seed, rate=RATE), torch.device("cpu"))
+    training.set_weights(read_adapter(training.masters, start))
+    training.constant_rate(RATE)
     log = options.out / "log.jsonl"
 
     def test_now(number: int, learnt: int, loss: float | None) -> LocalModel:
@@ -173,6 +179,7 @@ def main() -> None:
         examples = learnable(groups.values())
         loss = learn(training, examples, rng) if examples else None
         model = test_now(number, len(examples), loss)
+    model.close()
 
 
 if __name__ == "__main__":
