@@ -16,7 +16,7 @@ JUPYTER := ipykernel jupytext nbclient
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-integrations test-verifiers test-frameworks
 .PHONY: bench bench-engine bench-serving bench-ray bench-local bench-report bench-shop
-.PHONY: parity results fingerprints horizons learn train-lm eval-lm clean
+.PHONY: parity results fingerprints horizons learn train-lm eval-lm reward-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -198,6 +198,10 @@ train-lm: $(RL)/.rl
 eval-lm: $(RL)/.rl
 	$(RL)/bin/python examples/language_model/gates.py --out runs/gates$(if $(LIMIT),-$(LIMIT)) \
 		$(if $(ADAPTER),--adapter $(ADAPTER)) $(if $(LIMIT),--limit $(LIMIT))
+
+# Goes on from the adapter of the package, or from ADAPTER, with rewards alone: an hour on two idle cores.
+reward-lm: $(RL)/.rl
+	$(RL)/bin/python examples/language_model/reward.py --out runs/reward $(if $(ADAPTER),--start $(ADAPTER))
 
 # An editable install is an import hook, which no editor or type checker runs. The .pth file gives them, for scripts outside
 # the checkout, a folder with a link to the package; inside it the links in textcraft_gym/ do. A link shows new files at once.
