@@ -199,7 +199,7 @@ eval-lm: $(RL)/.rl
 	$(RL)/bin/python examples/language_model/gates.py --out runs/gates$(if $(LIMIT),-$(LIMIT)) \
 		$(if $(ADAPTER),--adapter $(ADAPTER)) $(if $(LIMIT),--limit $(LIMIT))
 
-# Goes on from the adapter of the package, or from ADAPTER, with rewards alone: an hour on two idle cores.
+# Goes on from the adapter of the package, or from ADAPTER, with rewards alone.
 reward-lm: $(RL)/.rl
 	$(RL)/bin/python examples/language_model/reward.py --out runs/reward $(if $(ADAPTER),--start $(ADAPTER))
 
