@@ -191,7 +191,7 @@ def pages(outcomes: str) -> dict[str, str]:
     found = results(read_outcomes(outcomes))
     runs = {len(of_all["all"].rates) for of_all in found.values()}
     training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
-    tables = [table for table in (_played(table, found) for table in TABLES.values()) if table.rows]
+    tables = [table for table in (_played(table, found) for table in TABLES.values()) if len(table.rows) > 1]
     head = HEAD.format(runs=training, played=PLAYED, calls=TEXTCRAFT.max_calls)
     return {PAGE: "\n".join([head, *(table.markdown(found) for table in tables)])}
 

@@ -54,6 +54,19 @@ def test_trained__outcomes_are_of_the_experiment_and_of_all_its_tasks(monkeypatc
         assert (int(seed) in trained.SEEDS, episodes) == (True, len(tasks))
 
 
+def test_trained__documentation_has_the_numbers_of_the_results():
+    page = (BENCHMARKS.parent / "docs" / "language_model.md").read_text(encoding="utf-8")
+    stated = re.findall(r"(?m)^\| (ReAct|ADaPT, `d_max` \d) \|((?: [\d.]+ \|){4})", page)
+    rows = [re.sub(r" \[[^]]*\]| \([^)]*\)", "", line) for line in _lines("language_model.md")]
+    assert len(stated) >= 4
+    for agent, numbers in stated:
+        assert f"| {agent.replace('`', '')} |{numbers}".rstrip() in rows, agent
+
+
+def _lines(page: str) -> list[str]:
+    return (RESULTS / page).read_text(encoding="utf-8").splitlines()
+
+
 def test_made_worlds__have_no_book_that_language_models_are_trained_on(monkeypatch: pytest.MonkeyPatch):
     made = benchmark("made_worlds", monkeypatch)
     books = [made.RECIPES, *(book for books in made.BOOKS.values() for book in books if book)]
