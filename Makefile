@@ -97,9 +97,9 @@ bench-ray: .venv-ray/.ray
 
 # The training examples, for seconds each, two notebooks that learn, and the integrations of trainers, with PyTorch.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest tests/examples tests/integrations \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]'
+	OMP_NUM_THREADS=1 $(RL)/bin/python -m pytest --numprocesses auto --dist worksteal \
+		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]' \
+		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' tests/examples tests/integrations
 
 # The servers and the integrations of other frameworks, against the real packages.
 test-integrations: .venv-integrations/.integrations
@@ -279,7 +279,7 @@ $(DOCS)/.docs: setup.cfg pyproject.toml
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
-	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' $(JUPYTER)
+	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
