@@ -35,6 +35,8 @@ SEEDS = (0, 1, 2)
 """The seeds of the training."""
 PACKAGED = 0
 """The seed whose adapter is in the package."""
+PLAYED_WITH = "0e082dddd4cb746f"
+"""The beginning of that adapter's SHA-256 when it was played: another one has other results."""
 FULL, TENTH, UNTRAINED = "trained", "trained for a tenth", "untrained"
 SHORT_TOKENS = 320_000
 SLOTS = 8

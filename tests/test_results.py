@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import re
 from collections import Counter
 from importlib import import_module
@@ -13,6 +14,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym.agents.deps.selector import SELECTORS
+from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -52,6 +54,13 @@ def test_trained__outcomes_are_of_the_experiment_and_of_all_its_tasks(monkeypatc
     for (name, seed), episodes in played.items():
         tasks = textcraft_gym.tasks(experiments[name].env, experiments[name].split)
         assert (int(seed) in trained.SEEDS, episodes) == (True, len(tasks))
+
+
+def test_trained__results_are_those_of_the_adapter_in_the_package(monkeypatch: pytest.MonkeyPatch):
+    adapter = bundled_adapter()
+    assert adapter is not None
+    played_with = benchmark("language_model", monkeypatch).PLAYED_WITH
+    assert hashlib.sha256(adapter.read_bytes()).hexdigest().startswith(played_with)
 
 
 def test_trained__documentation_has_the_numbers_of_the_results():
