@@ -22,6 +22,7 @@ from pathlib import Path
 
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.agents.contract.agent import Completion, CompletionRequest
+from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.llama_server import SPINS
 from textcraft_gym.agents.models.local import LocalModel
 
@@ -71,15 +72,20 @@ def main() -> None:
 def own_server(model: LocalModel) -> Iterator[str]:
     """Serve the same weights from another process; give its address."""
     options = model.options
-    given = (options.file, options.adapter or "", options.threads, options.context, options.slots)
-    command = [sys.executable, "-c", SERVER, *map(str, given)]
     same = {"GOMP_SPINCOUNT": SPINS, **os.environ}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=same) as process:
-        assert process.stdout is not None  # noqa: S101
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
+    with tempfile.TemporaryDirectory() as folder:
+        file, adapter = options.file, options.adapter
+        if options.eight_bits:
+            file, adapter = Path(folder) / "eight_bits.gguf", None
+            write_eight_bits(options.file, options.adapter, file)
+        given = (file, adapter or "", options.threads, options.context, options.slots)
+        command = [sys.executable, "-c", SERVER, *map(str, given)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=same) as process:
+            assert process.stdout is not None  # noqa: S101
+            try:
+                yield process.stdout.readline().strip()
+            finally:
+                process.kill()
 
 
 def beside(model: LocalModel, address: str, number: int, turns: int) -> tuple[float, float]:

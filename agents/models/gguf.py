@@ -11,9 +11,12 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+MAGIC = b"GGUF"
 VERSIONS = (2, 3)
+ALIGNMENT = 32
+"""Of tensors, where a file does not say another one."""
 MAX_ENTRIES = 1 << 20
 MAX_DIMENSIONS = 4
 
@@ -21,14 +24,15 @@ _UINT32, _BOOL, _STRING, _ARRAY = 4, 7, 8, 9
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", _BOOL: "?", 10: "Q", 11: "q", 12: "d"}
 """Formats of ``struct`` by the id of a type of metadata."""
 
+F32, F16, Q4_1, Q8_0 = 0, 1, 3, 8
 TENSOR_TYPES: Mapping[int, tuple[int, int]] = {
-    0: (1, 4),  # F32
-    1: (1, 2),  # F16
+    F32: (1, 4),
+    F16: (1, 2),
     2: (32, 18),  # Q4_0
-    3: (32, 20),  # Q4_1
+    Q4_1: (32, 20),
     6: (32, 22),  # Q5_0
     7: (32, 24),  # Q5_1
-    8: (32, 34),  # Q8_0
+    Q8_0: (32, 34),
     10: (256, 84),  # Q2_K
     11: (256, 110),  # Q3_K
     12: (256, 144),  # Q4_K
@@ -45,17 +49,47 @@ class GgufError(ValueError):
     """A file that is no GGUF file, or is not whole, or does not fit."""
 
 
+class Tensor(NamedTuple):
+    """Where a tensor is in its file.
+
+    Attributes:
+        shape: Its dimensions, the fastest first.
+        type: The id of its type.
+        start: The place of its first byte, counted from the first tensor's.
+        size: Its number of bytes; 0 if the type is not in ``TENSOR_TYPES``.
+    """
+
+    shape: tuple[int, ...]
+    type: int
+    start: int
+    size: int
+
+
 @dataclass(frozen=True)
 class Header:
     """What a GGUF file says of itself.
 
     Attributes:
         metadata: Values by key.
-        shapes: The dimensions of each tensor by its name, the fastest first.
+        tensors: The tensors by their names.
+        metadata_bytes: The places of the metadata in the file.
+        data_start: The place of the first tensor.
     """
 
     metadata: Mapping[str, Any]
-    shapes: Mapping[str, tuple[int, ...]]
+    tensors: Mapping[str, Tensor]
+    metadata_bytes: slice
+    data_start: int
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The dimensions of each tensor by its name, the fastest first."""
+        return {name: tensor.shape for name, tensor in self.tensors.items()}
+
+    @property
+    def alignment(self) -> int:
+        """What the place of each tensor is a multiple of."""
+        return int(self.metadata.get("general.alignment", ALIGNMENT))
 
     @property
     def kind(self) -> str:
@@ -145,7 +179,7 @@ def read_header(file: Path) -> Header:
         OSError: If it cannot be read.
     """
     with file.open("rb") as opened:
-        if opened.read(4) != b"GGUF":
+        if opened.read(len(MAGIC)) != MAGIC:
             raise GgufError("is no GGUF file")
         with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _Reader(data).header()
@@ -156,7 +190,7 @@ class _Reader:
 
     def __init__(self, data: mmap.mmap) -> None:
         self._data = data
-        self._position = 4
+        self._position = len(MAGIC)
 
     def header(self) -> Header:
         (version,) = self._numbers("I")
@@ -165,19 +199,21 @@ class _Reader:
         tensors, entries = self._numbers("Q", 2)
         if max(tensors, entries) > MAX_ENTRIES:
             raise GgufError(f"has a broken header: {tensors} tensors and {entries} entries")
+        metadata_start = self._position
         metadata = {self._string(): self._value(*self._numbers("I")) for _ in range(entries)}
+        metadata_bytes = slice(metadata_start, self._position)
         infos = [self._tensor() for _ in range(tensors)]
-        alignment = metadata.get("general.alignment", 32)
+        alignment = metadata.get("general.alignment", ALIGNMENT)
         if type(alignment) is not int or alignment < 1:
             raise GgufError(f"has a broken header: an alignment of {alignment!r}")
         start = -(-self._position // alignment) * alignment
-        for name, _, end in infos:
-            if start + end > len(self._data):
-                raise GgufError(f"is cut short: {name} ends at byte {start + end} of {len(self._data)}")
-        return Header(metadata, {name: shape for name, shape, _ in infos})
+        for name, tensor in infos:
+            end = start + tensor.start + tensor.size
+            if end > len(self._data):
+                raise GgufError(f"is cut short: {name} ends at byte {end} of {len(self._data)}")
+        return Header(metadata, dict(infos), metadata_bytes, start)
 
-    def _tensor(self) -> tuple[str, tuple[int, ...], int]:
-        """Return a tensor's name, shape, and the end of its values, counted from the first tensor's beginning."""
+    def _tensor(self) -> tuple[str, Tensor]:
         name = self._string()
         (dimensions,) = self._numbers("I")
         if dimensions > MAX_DIMENSIONS:
@@ -186,7 +222,7 @@ class _Reader:
         (kind,) = self._numbers("I")
         (offset,) = self._numbers("Q")
         values, size = TENSOR_TYPES.get(kind, (1, 0))
-        return name, shape, offset + math.prod(shape) // values * size
+        return name, Tensor(shape, kind, offset, math.prod(shape) // values * size)
 
     def _value(self, kind: int) -> Any:
         if kind == _STRING:

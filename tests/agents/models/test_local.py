@@ -7,9 +7,11 @@ import os
 import pickle
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -21,12 +23,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from tests.agents.models.tiny_gguf import tiny_adapter, tiny_model
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, Message, ModelError
 from textcraft_gym.agents.models import llama_server, local, weights
+from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.local import LocalModel
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.evaluation.run_folder import read_records
@@ -179,6 +183,47 @@ def test_adapter__changes_the_answers(folder: Path, model: LocalModel, monkeypat
         assert (other.options.adapter, other.prompts) == (None, None)
 
 
+@pytest.fixture
+def tiny_default(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tiny model and its adapter in place of the default weights; gives the folder of temporary files."""
+    adapters, temporary = tmp_path / "adapters", tmp_path / "temporary"
+    adapters.mkdir()
+    temporary.mkdir()
+    shutil.copy(folder / "adapter.gguf", adapters)
+    monkeypatch.setattr(weights, "_bundled_weights", lambda: folder / "tiny.gguf")
+    monkeypatch.setattr(weights, "ADAPTERS", adapters)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    return temporary
+
+
+def test_default_weights__are_computed_at_eight_bits_with_the_adapter_in_them(tiny_default: Path, folder: Path):
+    write_eight_bits(folder / "tiny.gguf", folder / "adapter.gguf", folder / "eight.gguf")
+    default, written = LocalModel(context=512), LocalModel(folder / "eight.gguf", context=512)
+    assert (default.options.eight_bits, written.options.eight_bits) == (True, False)
+    batch = requests(6)
+    assert default.complete_many(batch) == written.complete_many(batch)
+    assert default.complete_many(batch) != LocalModel(folder / "tiny.gguf", context=512).complete_many(batch)
+    assert [*tiny_default.iterdir()] == []  # it left no file behind
+
+
+def test_default_weights__that_cannot_be_written_are_an_error(tiny_default: Path):
+    model = LocalModel(context=512)
+    tiny_default.rmdir()
+    with pytest.raises(ModelError, match=r"its weights of 8 bits cannot be written: .*No such file"):
+        model.complete(PROMPT, **HOW)
+    tiny_default.mkdir()
+    assert model.complete(PROMPT, **HOW).text
+
+
+def test_default_weights__of_an_unknown_type_are_computed_as_they_are(
+    tiny_default: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(local, "can_be_written", lambda model, adapter: False)
+    model = LocalModel(context=512)
+    assert not model.options.eight_bits
+    assert model.complete(PROMPT, **HOW).text
+
+
 def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
     each = "{% for message in messages %}<{{ message.role }}>{{ message['content'] }}\n{% endfor %}"
     template = each + "{% if add_generation_prompt %}<assistant>{% endif %}"
@@ -268,6 +313,16 @@ def test_make_model__counts_the_weights_as_memory(folder: Path, monkeypatch: pyt
     monkeypatch.setattr(local, "available_memory", lambda: needed - 1)
     with pytest.raises(ModelError, match="the weights and 1 slots of 64 tokens need"):
         LocalModel(folder / "tiny.gguf", context=64, slots=1)
+
+
+def test_make_model__counts_the_weights_that_it_writes(tiny_default: Path, monkeypatch: pytest.MonkeyPatch):
+    matrices = 257 * 32 + 2 * (4 * 32 * 32 + 3 * 32 * 64)
+    needed = 2 * 2 * (32 + 32) * 64 + matrices * 34 // 32 + 5 * 32 * 4
+    monkeypatch.setattr(local, "available_memory", lambda: needed)
+    LocalModel(context=64, slots=1)
+    monkeypatch.setattr(local, "available_memory", lambda: needed - 1)
+    with pytest.raises(ModelError, match="the weights and 1 slots of 64 tokens need"):
+        LocalModel(context=64, slots=1)
 
 
 def test_available_memory__is_what_a_container_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -591,6 +646,24 @@ def test_default_weights__play_the_same_episodes_twice(smollm2: LocalModel, tmp_
     first, second = ([timeless(record) for record in evaluate(spec, tmp_path / name)] for name in "ab")
     assert first == second
     assert '"error": null' in first[0]
+
+
+def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smollm2: LocalModel):
+    """The differential test of working the adapter in, on what an agent asks."""
+    adapter = weights.bundled_adapter()
+    stored = LocalModel(smollm2.options.file, adapter=adapter, slots=2, context=2048, threads=1)
+    written = LocalModel(adapter=adapter, slots=2, context=2048, threads=1)
+    env = gym.make("TextCraft-v0", split="dev")
+    batch = []
+    for seed in range(8):
+        situation, _, goal = env.reset(seed=seed)[0].rpartition("\n")
+        batch.append(CompletionRequest(f"{situation}\n{goal}\n>", **HOW | {"stop": ("\n",), "max_tokens": 60}))
+    texts = [
+        [answer.text for answer in model.complete_many(batch) if isinstance(answer, Completion)]
+        for model in (stored, written)
+    ]
+    same = [one == other for one, other in zip(*texts, strict=True)]
+    assert sum(same) >= 6, texts
 
 
 def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with(smollm2: LocalModel):
