@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from adapt_paper import AGENTS, TABLE_1, TABLE_2_TEXTCRAFT, TABLE_3, deepest, of
 from experiments import Experiment, Found, result
 from paper import Claim, Column, Row, Table
 
+from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.evaluation.metrics import Summary, summarise_by_group
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
@@ -35,8 +37,6 @@ SEEDS = (0, 1, 2)
 """The seeds of the training."""
 PACKAGED = 0
 """The seed whose adapter is in the package."""
-PLAYED_WITH = "0e082dddd4cb746f"
-"""The beginning of that adapter's SHA-256 when it was played: another one has other results."""
 FULL, TENTH, UNTRAINED = "trained", "trained for a tenth", "untrained"
 SHORT_TOKENS = 320_000
 SLOTS = 8
@@ -64,12 +64,22 @@ class Learnt(Experiment):
 
 def described(name: str, seed: int) -> str:
     """Return the description of a model of the experiment."""
+    return f"local:adapter={adapter_of(name, seed) or 'none'},slots={SLOTS}"
+
+
+def adapter_of(name: str, seed: int) -> Path | None:
+    """Return the adapter's file, which need not be there; None for the untrained model."""
     if name == UNTRAINED:
-        return f"local:adapter=none,slots={SLOTS}"
+        return None
     if name == FULL and seed == PACKAGED:
-        return f"local:slots={SLOTS}"
+        return bundled_adapter()
     tokens = f"-{SHORT_TOKENS}" if name == TENTH else ""
-    return f"local:adapter={RUNS / f'lm{tokens}-seed{seed}' / 'adapter.gguf'},slots={SLOTS}"
+    return RUNS / f"lm{tokens}-seed{seed}" / "adapter.gguf"
+
+
+def digest_of(adapter: Path | None) -> str:
+    """Return the beginning of an adapter's SHA-256, empty for none or one that is not there."""
+    return hashlib.sha256(adapter.read_bytes()).hexdigest()[:16] if adapter and adapter.is_file() else ""
 
 
 TEXTCRAFT = Learnt("TextCraft-v0", "test", "react")
@@ -178,7 +188,7 @@ HEAD = """# A trained language model
 The experiment of [docs/language_model.md](../../docs/language_model.md), which was stated there before it was run. The
 model is SmolLM2-135M-Instruct with an adapter that learned for 3.2 million tokens from the experts of these worlds. The
 executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in either.
-An episode has at most {calls} completions, whichever the agent.
+An episode has at most {calls} completions, whichever the agent.{earlier}
 
 Each number is the mean over {runs}, with ± their standard deviation where there are several; in brackets stands the 95%
 Wilson interval over the goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared
@@ -194,8 +204,20 @@ def pages(outcomes: str) -> dict[str, str]:
     runs = {len(of_all["all"].rates) for of_all in found.values()}
     training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
     tables = [table for table in (_played(table, found) for table in TABLES.values()) if len(table.rows) > 1]
-    head = HEAD.format(runs=training, played=PLAYED, calls=TEXTCRAFT.max_calls)
+    head = HEAD.format(runs=training, played=PLAYED, calls=TEXTCRAFT.max_calls, earlier=_earlier(outcomes))
     return {PAGE: "\n".join([head, *(table.markdown(found) for table in tables)])}
+
+
+def _earlier(outcomes: str) -> str:
+    """Return what the page says where an adapter that was in the package before played."""
+    rows = csv.DictReader(io.StringIO(outcomes))
+    earlier = {row["adapter"] for row in rows if int(row["seed"]) == PACKAGED} - {digest_of(bundled_adapter())}
+    if not earlier:
+        return ""
+    return (
+        f"\n\nTraining seed {PACKAGED} is that of the adapter in the package, but what is played here was played by an "
+        f"earlier one\n(SHA-256 {', '.join(sorted(earlier))}...)."
+    )
 
 
 def _played(table: Table, found: Found) -> Table:
@@ -212,7 +234,7 @@ COUNTS = ("depth", "won", "claimed_success", "reward", "steps", "calls", "k_max"
 def outcome(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an episode's record says in the CSV file."""
     counts = {name: record[name] for name in COUNTS} | {"calls": sum(record["calls"].values())}
-    return {"task": record["task"], "group": record["group"]} | {
+    return {name: record[name] for name in ("adapter", "task", "group")} | {
         name: f"{float(of or 0):g}" for name, of in counts.items()
     }
 
@@ -230,7 +252,7 @@ def read_outcomes(text: str) -> Outcomes:
 def write_outcomes(found: Outcomes) -> str:
     """Return a row for each episode, as CSV."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, ("experiment", "seed", "task", "group", *COUNTS), lineterminator="\n")
+    writer = csv.DictWriter(text, ("experiment", "seed", "adapter", "task", "group", *COUNTS), lineterminator="\n")
     writer.writeheader()
     for (name, seed), records in found.items():
         writer.writerows({"experiment": name, "seed": seed, **outcome(record)} for record in records)
@@ -249,7 +271,7 @@ def results(found: Outcomes) -> Found:
 
 
 def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
-    """Play what is missing, one run after another, and write the CSV file and the page after each.
+    """Play what is missing or was played by another adapter, and write the CSV file and the page after each run.
 
     Raises:
         RuntimeError: If an episode broke. It is played again in the next call.
@@ -258,12 +280,14 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
     found = dict(read_outcomes(file.read_text(encoding="utf-8"))) if file.is_file() else {}
     chosen = list(dict.fromkeys(experiment for name in tables for experiment in TABLES[name].experiments))
     for seed, experiment in product(seeds, chosen):
-        if (experiment.name, seed) in found:
+        adapter = digest_of(adapter_of(experiment.model, seed))
+        played = found.get((experiment.name, seed))
+        if played and adapter in ("", played[0]["adapter"]):
             continue
-        records = evaluate(experiment.spec(seed), experiment.folder(RUNS / "language_model", seed))
+        records = evaluate(experiment.spec(seed), experiment.folder(RUNS / "language_model" / adapter, seed))
         if broken := [record["error"] for record in records if record["error"]]:
             raise RuntimeError(f"{experiment.name}: {len(broken)} episodes broke: {broken[0]}")
-        found[experiment.name, seed] = records
+        found[experiment.name, seed] = [{**record, "adapter": adapter} for record in records]
         print(f"{experiment.name}, seed {seed}: {fmean(record['won'] for record in records):.1%}", flush=True)
         file.write_text(write_outcomes(found), encoding="utf-8", newline="\n")
         write_pages()

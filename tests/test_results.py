@@ -56,11 +56,42 @@ def test_trained__outcomes_are_of_the_experiment_and_of_all_its_tasks(monkeypatc
         assert (int(seed) in trained.SEEDS, episodes) == (True, len(tasks))
 
 
-def test_trained__results_are_those_of_the_adapter_in_the_package(monkeypatch: pytest.MonkeyPatch):
-    adapter = bundled_adapter()
-    assert adapter is not None
-    played_with = benchmark("language_model", monkeypatch).PLAYED_WITH
-    assert hashlib.sha256(adapter.read_bytes()).hexdigest().startswith(played_with)
+def test_trained__page_says_if_another_adapter_played_than_that_of_the_package(monkeypatch: pytest.MonkeyPatch):
+    trained = benchmark("language_model", monkeypatch)
+    outcomes = (RESULTS / trained.PLAYED).read_text(encoding="utf-8")
+    packaged = bundled_adapter()
+    played = {row["adapter"] for row in csv.DictReader(outcomes.splitlines()) if row["seed"] == str(trained.PACKAGED)}
+    for name, adapter in (("now", packaged), ("then", BENCHMARKS / "language_model.py")):
+        monkeypatch.setattr(trained, "bundled_adapter", lambda adapter=adapter: adapter)
+        digest = hashlib.sha256(adapter.read_bytes()).hexdigest()[:16]
+        (page,) = trained.pages(outcomes).values()
+        assert ("by an earlier one" in page) == (played != {digest}), name
+    assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in played)
+
+
+def test_trained__plays_again_what_another_adapter_played(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    trained = benchmark("language_model", monkeypatch)
+    adapter, asked = tmp_path / "adapter.gguf", []
+    record = dict.fromkeys(trained.COUNTS, 1) | {"task": "a", "group": "depth 2", "calls": {"react": 2}, "error": None}
+
+    def evaluate(spec, folder):
+        asked.append(folder)
+        return [record]
+
+    for name, other in {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path}.items():
+        monkeypatch.setattr(trained, name, other)
+    monkeypatch.setattr(trained, "write_pages", lambda: None)
+    counts = []
+    for written in (b"one", None, b"one", b"two", b"two"):
+        adapter.unlink(missing_ok=True)
+        if written:
+            adapter.write_bytes(written)
+        trained.play_tables(["decomposition"], [0])
+        counts.append(len(asked))
+    assert counts == [4, 4, 4, 8, 8]
+    assert len({*asked}) == 8
+    rows = list(csv.DictReader((tmp_path / trained.PLAYED).read_text(encoding="utf-8").splitlines()))
+    assert {row["adapter"] for row in rows} == {hashlib.sha256(b"two").hexdigest()[:16]}
 
 
 def test_trained__documentation_has_the_numbers_of_the_results():
