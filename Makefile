@@ -185,10 +185,12 @@ learn: $(RL)/.rl
 	$(RL)/bin/python examples/behaviour_cloning.py --out runs/learning
 	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md benchmarks/results/
 
-# The adapter of the language model: two hours of training on two idle cores, from nothing or from the last checkpoint in
-# its folder, which TOKENS and LM_SEED name if they are given. The C library gives memory back to the system after each product
-# of matrices unless it is told not to, on which a quarter of the processor time was seen to go.
-TRAIN := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py
+# The adapter of the language model: an hour and a half of training on two idle cores, from nothing or from the last checkpoint
+# in its folder, which TOKENS and LM_SEED name if they are given. The C library gives memory back to the system after each product
+# of matrices unless it is told not to, on which a quarter of the processor time was seen to go. Compiled layers take a C++
+# compiler; without one they are computed as they are.
+TRAIN := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py \
+	--dev-goals 12 $(if $(shell command -v g++),--compile)
 LM_RUN := runs/lm$(if $(TOKENS),-$(TOKENS))$(if $(LM_SEED),-seed$(LM_SEED))
 train-lm: $(RL)/.rl
 	$(TRAIN) --out $(LM_RUN) $(if $(wildcard $(LM_RUN)/checkpoint.pt),--resume, \

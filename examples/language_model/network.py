@@ -51,8 +51,18 @@ def load_model(file: Path, device: torch.device) -> Any:
     return get_peft_model(base.to(device, torch.bfloat16), config, autocast_adapter_dtype=False)
 
 
+def compile_layers(model: Any) -> None:
+    """Compile the layers, once for all and for any length."""
+    for layer in model.get_base_model().model.layers:
+        layer.compile(dynamic=True)
+
+
+STEP = 64
+"""Lengths are multiples of this, since the kernels of a CPU are made anew for each length."""
+
+
 class Batch(NamedTuple):
-    """Examples as tensors, each padded to the longest.
+    """Examples as tensors, each padded to the same length.
 
     Attributes:
         ids: Tokens, (examples, length).
@@ -112,8 +122,8 @@ def _learnt(spans: Sequence[Any], place: int) -> bool:
 
 
 def make_batch(examples: Sequence[Encoded], device: torch.device) -> Batch:
-    """Return examples padded to the length of the longest."""
-    longest = max(len(example.ids) for example in examples)
+    """Return examples padded to a length of ``STEP``s in which the longest has room."""
+    longest = _whole_steps(max(len(example.ids) for example in examples))
 
     def padded(name: str, filler: int) -> Tensor:
         rows = [getattr(example, name) for example in examples]
@@ -130,20 +140,33 @@ def loss_of(model: Any, batch: Batch) -> Tensor:
         input_ids=batch.ids, position_ids=batch.positions, attention_mask=mask, use_cache=False
     ).last_hidden_state
     learnt = batch.labels != -100
-    loss: Tensor = _Likelihood.apply(hidden[learnt], causal.lm_head.weight.detach(), batch.labels[learnt])  # type: ignore[no-untyped-call]
+    count = int(learnt.sum())
+    filled = (0, _whole_steps(count) - count)
+    rows = torch.nn.functional.pad(hidden[learnt], (0, 0, *filled))
+    labels = torch.nn.functional.pad(batch.labels[learnt], filled, value=-100)
+    loss: Tensor = _Likelihood.apply(rows, causal.lm_head.weight.detach(), labels)  # type: ignore[no-untyped-call]
     return loss
 
 
+def _whole_steps(length: int) -> int:
+    return -(-length // STEP) * STEP
+
+
 class _Likelihood(torch.autograd.Function):
-    """Mean negative log-likelihood, whose gradient is computed with it: the probabilities are needed only once."""
+    """Mean negative log-likelihood of the labels that are not -100.
+
+    The gradient is computed with it, since the probabilities are then needed only once.
+    """
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, labels: Tensor) -> Tensor:
         probs = torch.softmax(hidden @ weight.T, -1, dtype=torch.float32)
-        rows = torch.arange(len(labels), device=labels.device)
-        likelihood = probs[rows, labels]
-        probs[rows, labels] -= 1
-        ctx.save_for_backward((probs.to(weight.dtype) @ weight) / len(labels))
+        known = labels != -100
+        rows = known.nonzero()[:, 0]
+        likelihood = probs[rows, labels[rows]]
+        probs[rows, labels[rows]] -= 1
+        probs[~known] = 0
+        ctx.save_for_backward((probs.to(weight.dtype) @ weight) / len(rows))
         return -likelihood.clamp_min(1e-30).log().mean()
 
     @staticmethod
