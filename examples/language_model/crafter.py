@@ -7,10 +7,12 @@ craft it writes one thought, in a form that a small model can copy from the list
 
 the amount needed; the command, from its item on, since a small model finds what follows a name more easily than what
 stands before it, and behind each part whether a command makes it; what it makes when it is applied once, twice and so
-on until that is enough; how often it is applied, and what that takes in all; then what of it is held already, each
-number beside the one that is needed (``I hold 1 of 2 oak logs, so 1 more.``), since a small model compares numbers that
-stand side by side only. Where an action fails, it looks at what it holds if that is why, and writes the thought again,
-with the number of failures before it. After the third in a row it gives up.
+on until that is enough; how often it is applied, and what that takes in all; then, of each part, how many are held
+beside how many are needed (``Held: oak logs 1 of 2, so 1 more.``), since a small model compares numbers that stand side
+by side only. The name stands before the number: a small model that begins with the number takes one from the
+inventory, whatever it is of, and then says that it holds what it does not. Where an action fails, it looks at what it
+holds if that is why, and writes the thought again, with the number of failures before it. After the third in a row it
+gives up.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from teacher import COMPLETED, FAILED, CannotBeHad, Teacher
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.envs.textcraft import rules, text
 from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
-from textcraft_gym.recipes.recipe import Ingredient, Recipe
+from textcraft_gym.recipes.recipe import Ingredient, Recipe, Slot
 
 MISTAKES = (
     *("too early", "too many", "kind", "mistype", "get", "get too few", "get another"),
@@ -214,7 +216,7 @@ class Crafter(Teacher):
     def say_held(self, recipe: Recipe, wanted: int, name: str) -> None:
         """Say how many of what a command makes are held, and how many more are needed."""
         held = self.held.get(recipe.output, 0)
-        self.think(f"{wanted} {name}: {holding(held, wanted, self.book.names[recipe.output])}")
+        self.think(f"{wanted} {name}: {holding((held, wanted, self.book.names[recipe.output]))}")
 
     def gather(self, recipe: Recipe, times: int) -> None:
         """Have what a number of applications takes, in the order of the command; again what a later part used up."""
@@ -292,7 +294,7 @@ class Crafter(Teacher):
     # -- The words ----------------------------------------------------------------------------------------------------
 
     def intention(self, recipe: Recipe, count: int, name: str, have: int = 0, *, misread: bool = False) -> str:
-        """Return the thought before a craft; after a failure it also says what is not held.
+        """Return the thought before a craft, which says what is held of each part if anything is or something failed.
 
         Args:
             recipe: The command.
@@ -306,22 +308,24 @@ class Crafter(Teacher):
         ways = ["craft" if self.command(slot.ingredient) else "get" for slot in recipe.slots]
         using = ", ".join(f"{amount} {part} ({way})" for (amount, part), way in zip(slots, ways, strict=True))
         made = self.book.names[recipe.output]
-        before = f" {holding(have, count + have, made)}" if have else ""
+        before = f" {holding((have, count + have, made))}" if have else ""
         said = f"{count + have} {name}:{before} {made} using {using} makes {recipe.makes}."
         if recipe.makes > 1 and 1 < times <= LISTED:
             said += f" {', '.join(f'{time}: {time * recipe.makes}' for time in range(1, times + 1))}."
         if times > 1:
             whole = ", ".join(f"{times} x {amount} = {times * amount} {part}" for amount, part in slots)
             said += f" {times} times: {whole}."
-        for slot in recipe.slots:
-            item, held = self.best(slot.ingredient)
-            needed = times * slot.amount
-            if misread and self.just_failed:
-                held = max(held, needed)
-            if held or self.just_failed:
-                part = self.book.names[item] if held else name_of_ingredient(slot.ingredient)
-                said += f" {holding(held, needed, part)}"
+        if self.held or self.just_failed:
+            said += f" {holding(*(self.part(slot, times, misread and self.just_failed) for slot in recipe.slots))}"
         return said
+
+    def part(self, slot: Slot, times: int, misread: bool) -> tuple[int, int, str]:
+        """Return how many are held of a part and how many are needed, and its name: the item if any of it is held."""
+        item, held = self.best(slot.ingredient)
+        needed = times * slot.amount
+        if misread:
+            held = max(held, needed)
+        return held, needed, self.book.names[item] if held else name_of_ingredient(slot.ingredient)
 
     def offer(self, recipe: Recipe) -> Offer:
         """Return the items to name for one application."""
@@ -361,7 +365,10 @@ class Crafter(Teacher):
         return name_of_ingredient(ingredient) in self.book.ids
 
 
-def holding(held: int, needed: int, name: str) -> str:
-    """Return the sentence that compares how many are held with how many are needed."""
-    more = f", so {needed - held} more" if held < needed else ""
-    return f"I hold {held} of {needed} {name}{more}."
+def holding(*parts: tuple[int, int, str]) -> str:
+    """Return the sentence that compares, for each name, how many are held with how many are needed."""
+    compared = (
+        f"{name} {held} of {needed}{f', so {needed - held} more' if held < needed else ''}"
+        for held, needed, name in parts
+    )
+    return f"Held: {'; '.join(compared)}."

@@ -59,7 +59,8 @@ class Situation(dialogue.Situation):
                 goals, forbidden = _minecraft_goals()
             else:
                 names = "borrowed" if rng.random() < 0.7 else "invented"
-                book = made_book(rng.randrange(TRAINING_SEEDS), rng.choice((2, 3, 4, 5)), names)
+                items = rng.choice((80, 120, 200))
+                book = made_book(rng.randrange(TRAINING_SEEDS), rng.choice((2, 3, 4, 5)), items, names)
                 depth = rng.choice((1, 2, 2, 2, 3, 3, 4))
                 goals = tuple(item for item, at in book.depths.items() if at == min(depth, max(book.depths.values())))
                 forbidden = frozenset()
@@ -141,7 +142,7 @@ class Situation(dialogue.Situation):
         try:
             have = held.get(item, 0)
             if have >= amount:
-                crafter.think(f"{amount} {name}: {holding(have, amount, name)}")
+                crafter.think(f"{amount} {name}: {holding((have, amount, name))}")
             else:
                 crafter.craft(command, amount - have, name, have, part=False)
         except CannotBeHad as missing:
@@ -160,7 +161,7 @@ class Situation(dialogue.Situation):
         name, have = self.book.names[item], held.get(item, 0)
         crafter = self.crafter(rng, f"{verb} {amount} {name}", held)
         if have >= amount:
-            crafter.think(f"{amount} {name}: {holding(have, amount, name)}")
+            crafter.think(f"{amount} {name}: {holding((have, amount, name))}")
         else:
             if verb == "craft":
                 crafter.think(f"{amount} {name}: no command makes it, so I get it.")
@@ -313,9 +314,8 @@ class Situation(dialogue.Situation):
 
 
 @lru_cache(maxsize=256)
-def made_book(seed: int, depth: int, names: str) -> RecipeBook:
+def made_book(seed: int, depth: int, items: int, names: str) -> RecipeBook:
     """Return a book of made recipes for training."""
-    items = 40 + 20 * depth
     return RecipeBook.load(f"made:depth={depth},items={items},seed={seed},names={names}")
 
 

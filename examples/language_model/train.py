@@ -24,7 +24,8 @@ from typing import Any
 import torch
 import worlds
 from adapter import write_adapter
-from network import Encoded, base_file, encode, load_model, load_tokenizer, loss_of, make_batch
+from dialogue import Branch, Example
+from network import Encoded, base_file, compile_layers, encode, load_model, load_tokenizer, loss_of, make_batch
 
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -45,16 +46,16 @@ class Plan:
         seed: Seed of the data and of the adapter's first weights.
         tokens: Tokens to train on in all, padding not counted.
         examples: Examples of a step; each has several dialogues.
-        longest: Tokens of an example; longer ones lose dialogues.
+        longest: Tokens of an example; longer ones are divided.
         rate: Highest learning rate, after the warm-up; it then falls to 0 along a straight line.
         warm_up: Share of the tokens over which the rate rises.
     """
 
     worlds: str = "textcraft=0.65,alfworld=0.22,minetechtree=0.08,webshop=0.05"
     seed: int = 0
-    tokens: int = 3_200_000
-    examples: int = 2
-    longest: int = 720
+    tokens: int = 2_800_000
+    examples: int = 1
+    longest: int = 1_200
     rate: float = 1e-3
     warm_up: float = 0.02
 
@@ -81,14 +82,14 @@ class Training:
         self.weights = {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}
         # The adapter is computed with in bfloat16, and kept and updated in float32.
         self.masters = {name: weight.detach().float() for name, weight in self.weights.items()}
-        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=plan.rate, weight_decay=0.0)
+        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=plan.rate, weight_decay=0.0, fused=True)
         self.rate: Callable[[int], float] = plan.rate_at
         self.tokens = self.steps = self.examples = 0
         self.data_sha256 = ""
 
     def constant_rate(self, rate: float) -> None:
         """Learn at one rate from here on, with a new optimiser."""
-        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=rate, weight_decay=0.0)
+        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=rate, weight_decay=0.0, fused=True)
         self.rate = lambda tokens: rate
 
     def step(self, examples: list[Encoded]) -> float:
@@ -147,7 +148,7 @@ def digest(before: str, examples: list[Encoded]) -> str:
 def batches(plan: Plan, tokenizer: Any, done: int) -> Iterator[list[Encoded]]:
     """Yield batches without end, without the first ``done`` examples."""
     examples = worlds.examples(plan.worlds, plan.seed)
-    stream = (encoded for example in examples if (encoded := _fitted(tokenizer, example, plan)))
+    stream = (part for example in examples for part in parts(tokenizer, example, plan.longest))
     rng = random.Random(plan.seed)
     while True:
         pool = sorted(islice(stream, POOL), key=lambda encoded: len(encoded.ids))
@@ -160,14 +161,25 @@ def batches(plan: Plan, tokenizer: Any, done: int) -> Iterator[list[Encoded]]:
                 yield group
 
 
-def _fitted(tokenizer: Any, example: Any, plan: Plan) -> Encoded | None:
-    """Return an example in tokens with as many of its dialogues as fit; None if none fits."""
-    while example.branches:
-        encoded = encode(tokenizer, example)
-        if len(encoded.ids) <= plan.longest:
-            return encoded
-        example = example._replace(branches=example.branches[:-1])
-    return None
+def parts(tokenizer: Any, example: Example, longest: int) -> Iterator[Encoded]:
+    """Yield an example in tokens, in as many parts as it takes, each the situation and the next dialogues that fit.
+
+    Only a dialogue that does not fit alone is left out: to leave out the last of each example instead would leave out
+    most of what follows a long situation.
+    """
+    dialogues: tuple[Branch, ...] = ()
+    part = None
+    for dialogue in example.branches:
+        longer = encode(tokenizer, example._replace(branches=(*dialogues, dialogue)))
+        if part and len(longer.ids) > longest:
+            yield part
+            dialogues, longer = (), encode(tokenizer, example._replace(branches=(dialogue,)))
+        if len(longer.ids) <= longest:
+            dialogues, part = (*dialogues, dialogue), longer
+        elif not dialogues:
+            part = None
+    if part:
+        yield part
 
 
 def dev_won(adapter: Path, goals: int) -> int:
@@ -191,6 +203,7 @@ def main() -> None:
     parser.add_argument(
         "--dev-goals", type=int, default=0, help="goals of dev to play at each checkpoint (extra [local])"
     )
+    parser.add_argument("--compile", action="store_true", help="compile the layers, which takes a C++ compiler")
     parser.add_argument("--threads", type=int, default=0, help="threads on a CPU; 0 for all cores")
     options = vars(parser.parse_args())
     out: Path = options["out"]
@@ -201,6 +214,8 @@ def main() -> None:
     if options["resume"]:
         plan = Plan(**torch.load(out / "checkpoint.pt", weights_only=True)["plan"])
     training = Training(plan, device)
+    if options["compile"]:
+        compile_layers(training.model)
     out.mkdir(parents=True, exist_ok=True)
     if options["resume"]:
         training.load(out)

@@ -178,7 +178,7 @@ def test_executor__looks_at_what_it_made_after_many_crafts(examples: list[Exampl
             crafts = crafts + 1 if answer.startswith("Crafted") else crafts if " of " in line else 0
             if crafts >= 3 and "Inventory" in inventory:
                 assert after == "inventory"
-                assert re.search(r": I hold \d+ of \d+ ", said[0][0])
+                assert re.search(r": Held: \D+ \d+ of \d+", said[0][0])
                 looked.add(", so " in said[0][0])
     assert looked == {False, True}
 
@@ -187,7 +187,8 @@ def test_executor__compares_numbers_that_stand_side_by_side(examples: list[Examp
     found = set()
     for _, branch in branches(examples, "goal", "sub-task"):
         for line in (line for line, _, learnt in turns(branch) if learnt):
-            for held, needed, more in re.findall(r"I hold (\d+) of (\d+) [^.]*?(?:, so (\d+) more)?\.", line):
+            said = line.partition("Held: ")[2].partition(".")[0] + ";"
+            for held, needed, more in re.findall(r" (\d+) of (\d+)(?:, so (\d+) more)?;", said):
                 assert int(needed) == int(held) + int(more) if more else int(held) >= int(needed), line
                 found.add(bool(more))
             if listed := re.search(r"makes (\d+)\.((?: \d+: \d+[,.])+) (\d+) times:", line):
@@ -195,6 +196,18 @@ def test_executor__compares_numbers_that_stand_side_by_side(examples: list[Examp
                 assert listed[2] == f" {', '.join(f'{time}: {time * makes}' for time in range(1, times + 1))}.", line
                 found.add("listed")
     assert found == {False, True, "listed"}
+
+
+def test_executor__says_of_each_part_what_the_inventory_has_and_of_an_absent_one_nothing(examples: list[Example]):
+    counts = {"held": 0, "absent": 0}
+    for _, branch in branches(examples, "goal", "sub-task"):
+        for (_, inventory, _), (line, _, learnt) in pairwise(turns(branch)):
+            if inventory.startswith("Inventory:") and learnt and (said := re.search(r"Held: ([^.]*)\.", line)):
+                held = read_held(inventory)
+                for name, count in re.findall(r"(?:^|; )(\D+) (\d+) of ", said[1]):
+                    assert held.get(name, 0) == int(count), (line, inventory)
+                    counts["held" if int(count) else "absent"] += 1
+    assert min(counts.values()) > 10, counts
 
 
 def test_executor__says_after_each_third_craft_how_many_they_were(examples: list[Example]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -62,6 +63,44 @@ def test_encode__what_is_learnt_are_the_learnt_spans(tokenizer):
             assert tokenizer.decode(labels) == text + (tokenizer.eos_token if branch.end else "")
 
 
+def test_parts__have_each_dialogue_once_and_in_order_but_those_that_do_not_fit_alone(tokenizer):
+    from train import parts
+
+    longest, counts = 400, []
+    for example in islice(data.examples(3), 15):
+        situation = tokenizer(example.situation, add_special_tokens=False).input_ids
+        divided = [*parts(tokenizer, example, longest)]
+        alone = [encode(tokenizer, example._replace(branches=(branch,))) for branch in example.branches]
+        found = []
+        for part in divided:
+            assert part.ids[: len(situation)] == situation
+            assert len(part.ids) <= longest
+            found += [
+                [token for token, at in zip(part.ids, part.branches, strict=True) if at == number]
+                for number in range(1, max(part.branches) + 1)
+            ]
+        assert found == [one.ids[len(situation) :] for one in alone if len(one.ids) <= longest]
+        counts.append((len(divided), len(alone) - len(found)))
+    assert max(parted for parted, _ in counts) > 1
+    assert max(missing for _, missing in counts) > 0
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="needs a C++ compiler")
+def test_loss__of_compiled_layers_is_the_same(tokenizer):
+    from network import compile_layers
+
+    model = load_model(base_file(), CPU).float()
+    inner = model.get_base_model().model
+    inner.layers = inner.layers[:1]
+    example = encode(tokenizer, next(data.examples(4)))
+    longer = make_batch([example], CPU)
+    shorter = make_batch([type(example)(*(field[:100] for field in example)), example], CPU)
+    with torch.no_grad():
+        expected = [float(loss_of(model, batch)) for batch in (longer, shorter)]
+    compile_layers(model)
+    assert [float(loss_of(model, batch)) for batch in (longer, shorter)] == pytest.approx(expected, rel=1e-4)
+
+
 def test_loss__dialogues_behind_one_situation_do_not_see_one_another(tokenizer, model):
     branches = [
         Branch("a", (Span("\n\nGoal: craft stick.\n>", False), Span(" get 2 bamboo\n", True))),
@@ -91,6 +130,21 @@ def test_loss__is_that_of_the_library(tokenizer, model):
         logits = model(input_ids=ids, position_ids=positions, attention_mask=causal).logits
     theirs = torch.nn.functional.cross_entropy(logits[0], labels[0], ignore_index=-100)
     assert float(loss_of(model, make_batch([encoded], CPU))) == pytest.approx(float(theirs), rel=1e-4)
+
+
+def test_likelihood__has_the_loss_and_the_gradient_of_the_library():
+    from network import _Likelihood
+
+    torch.manual_seed(0)
+    weight, labels = torch.randn(11, 8), torch.randint(0, 11, (20,))
+    labels[13:] = -100
+    ours, theirs = (torch.randn(20, 8, generator=torch.manual_seed(1), requires_grad=True) for _ in range(2))
+    loss = _Likelihood.apply(ours, weight, labels)
+    expected = torch.nn.functional.cross_entropy(theirs @ weight.T, labels, ignore_index=-100)
+    (3 * loss).backward()
+    (3 * expected).backward()
+    assert float(loss) == pytest.approx(float(expected), rel=1e-5)
+    assert torch.allclose(ours.grad, theirs.grad, atol=1e-6)
 
 
 def test_loss__padding_changes_nothing(tokenizer, model):
