@@ -186,7 +186,7 @@ TABLES: Mapping[str, Table] = {
 HEAD = """# A trained language model
 
 The experiment of [docs/language_model.md](../../docs/language_model.md), which was stated there before it was run. The
-model is SmolLM2-135M-Instruct with an adapter that learned for 3.2 million tokens from the experts of these worlds. The
+model is SmolLM2-135M-Instruct with an adapter that learned for about 3 million tokens from the experts of these worlds. The
 executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in either.
 An episode has at most {calls} completions, whichever the agent.{earlier}
 
