@@ -186,9 +186,9 @@ TABLES: Mapping[str, Table] = {
 HEAD = """# A trained language model
 
 The experiment of [docs/language_model.md](../../docs/language_model.md), which was stated there before it was run. The
-model is SmolLM2-135M-Instruct with an adapter that learned for about 3 million tokens from the experts of these worlds. The
-executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in either.
-An episode has at most {calls} completions, whichever the agent.{earlier}
+model is SmolLM2-135M-Instruct with an adapter that learned for some 3 million tokens from the experts of these worlds.
+The executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in
+either. An episode has at most {calls} completions, whichever the agent.{earlier}
 
 Each number is the mean over {runs}, with ± their standard deviation where there are several; in brackets stands the 95%
 Wilson interval over the goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared
