@@ -29,7 +29,7 @@ def can_be_written(model: Header, adapter: Header | None) -> bool:
     return all(
         tensor.type in (F32, F16, Q4_1, Q8_0) and (len(tensor.shape) == 1 or tensor.shape[0] % BLOCK == 0)
         for tensor in model.tensors.values()
-    ) and all(_fits(model.tensors[layer], layer, adapter) for layer in adapted if adapter)
+    ) and all(_fits(model.tensors.get(layer), layer, adapter) for layer in adapted if adapter)
 
 
 def size_of(model: Header) -> int:
@@ -111,8 +111,10 @@ def _layer(name: str) -> str:
     return name.removesuffix(".lora_a").removesuffix(".lora_b")
 
 
-def _fits(tensor: Tensor, layer: str, adapter: Header) -> bool:
-    first, second = adapter.tensors[f"{layer}.lora_a"], adapter.tensors[f"{layer}.lora_b"]
+def _fits(tensor: Tensor | None, layer: str, adapter: Header) -> bool:
+    first, second = (adapter.tensors.get(f"{layer}.lora_{half}") for half in "ab")
+    if not tensor or not first or not second:
+        return False
     return tensor.shape == (first.shape[0], second.shape[1]) and {first.type, second.type} <= {F32, F16}
 
 

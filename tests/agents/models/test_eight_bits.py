@@ -135,6 +135,8 @@ def test_can_be_written__only_what_can_be_read(files: tuple[Path, Path], tmp_pat
     assert not can_be_written(changed(model, name, type=12), None)
     assert not can_be_written(changed(model, name, shape=(33, 32)), None)
     assert not can_be_written(model, changed(adapter, f"{name}.lora_b", type=Q8_0))
+    for stray in ("blk.0.attn_q.weight.magnitude", "blk.0.attn_norm.weight.lora_b"):
+        assert not can_be_written(model, replace(adapter, tensors={**adapter.tensors, stray: model.tensors[name]}))
     # Embeddings are adapted the other way round.
     embeddings = tiny_adapter(tmp_path / "embeddings.gguf", layers={"token_embd.weight": (257, 32)})
     assert not can_be_written(model, read_adapter(embeddings, model))
