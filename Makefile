@@ -191,10 +191,10 @@ learn: $(RL)/.rl
 # compiler; without one they are computed as they are.
 TRAIN := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py \
 	--dev-goals 12 $(if $(shell command -v g++),--compile)
-LM_RUN := runs/lm$(if $(TOKENS),-$(TOKENS))$(if $(LM_SEED),-seed$(LM_SEED))
+LM_RUN := runs/lm$(if $(LM_SEED),-seed$(LM_SEED))
 train-lm: $(RL)/.rl
-	$(TRAIN) --out $(LM_RUN) $(if $(wildcard $(LM_RUN)/checkpoint.pt),--resume, \
-		$(if $(TOKENS),--tokens $(TOKENS)) $(if $(LM_SEED),--seed $(LM_SEED)))
+	$(TRAIN) --out $(LM_RUN) $(if $(wildcard $(LM_RUN)/checkpoint.pt),--resume) \
+		$(if $(TOKENS),--tokens $(TOKENS)) $(if $(LM_SEED),--seed $(LM_SEED))
 
 # The gates of the language model with the adapter of the package, or of ADAPTER; LIMIT plays the first goals of each only.
 eval-lm: $(RL)/.rl

@@ -3,6 +3,7 @@
     python examples/language_model/train.py --out runs/lm --tokens 3000000
     python examples/language_model/train.py --out runs/lm --worlds textcraft=0.7,alfworld=0.3
     python examples/language_model/train.py --out runs/lm --resume        # after an interruption
+    python examples/language_model/train.py --out runs/lm --resume --tokens 4000000    # for longer
 
 The same seed gives the same data, on a CPU and on a GPU. A checkpoint is written every few minutes.
 """
@@ -196,9 +197,11 @@ def main() -> None:
     """Train, with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for field in fields(Plan):
-        parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default), default=field.default)
+        parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default), default=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, required=True, help="the folder of the run")
-    parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint, with its plan")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on from the folder's checkpoint, with its plan or more --tokens"
+    )
     parser.add_argument("--save-every", type=int, default=200_000, help="tokens between checkpoints")
     parser.add_argument(
         "--dev-goals", type=int, default=0, help="goals of dev to play at each checkpoint (extra [local])"
@@ -210,9 +213,13 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if options["threads"]:
         torch.set_num_threads(options["threads"])
-    plan = Plan(**{field.name: options[field.name] for field in fields(Plan)})
-    if options["resume"]:
-        plan = Plan(**torch.load(out / "checkpoint.pt", weights_only=True)["plan"])
+    begun = torch.load(out / "checkpoint.pt", weights_only=True)["plan"] if options["resume"] else {}
+    given = {field.name: options[field.name] for field in fields(Plan) if field.name in options}
+    if others := [name for name in begun if name != "tokens" and given.get(name, begun[name]) != begun[name]]:
+        parser.error(
+            f"{out} goes on with the plan that it has, but for --tokens: another {', '.join(others)} is another run"
+        )
+    plan = Plan(**begun | given)
     training = Training(plan, device)
     if options["compile"]:
         compile_layers(training.model)
@@ -239,8 +246,7 @@ def _run(training: Training, out: Path, log: Any, save_every: int, dev_goals: in
 
     started, first, saved = time.perf_counter(), training.tokens, training.tokens
     recent: list[float] = []
-    if not training.tokens:
-        write({"plan": asdict(training.plan)})
+    write({"plan": asdict(training.plan)})
     for batch in batches(training.plan, training.tokenizer, training.examples):
         recent.append(training.step(batch))
         finished = training.tokens >= training.plan.tokens

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sys
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -192,3 +194,23 @@ def test_adapter__of_the_package_has_learnt_the_dialogues(tokenizer):
         for name, weight in read_adapter(weights, bundled_adapter()).items():
             weights[name].copy_(weight)
         assert float(loss_of(network, batch)) < 0.1 < 1 < untrained
+
+
+def test_train__a_finished_run_goes_on_for_longer_with_the_next_data_and_no_other_plan(tmp_path: Path, monkeypatch):
+    import train
+
+    monkeypatch.setattr(train, "POOL", 4)
+
+    def run(folder: str, *options: str) -> dict[str, object]:
+        monkeypatch.setattr(sys, "argv", ["train.py", "--out", str(tmp_path / folder), *options])
+        train.main()
+        return json.loads((tmp_path / folder / "log.jsonl").read_text().splitlines()[-1])
+
+    whole = run("whole", "--tokens", "1000")
+    first = run("parts", "--tokens", "1")
+    then = run("parts", "--resume", "--tokens", "1000")
+    assert first["tokens"] < then["tokens"]
+    assert then == whole
+    with pytest.raises(SystemExit, match="2"):
+        run("parts", "--resume", "--tokens", "2000", "--seed", "1")
+    assert json.loads((tmp_path / "parts" / "log.jsonl").read_text().splitlines()[-1]) == whole
