@@ -1,10 +1,11 @@
 """Goes on from an adapter with rewards alone: expert iteration over groups of sampled episodes.
 
-    python examples/language_model/reward.py --out runs/reward --rounds 4
+    python examples/language_model/reward.py --out runs/reward --rounds 3
 
-In each round the model plays goals that no demonstration was made of, several episodes of each with the same task and
-seed. Of the goals that it both won and lost it learns the episodes that it won, and then plays the next round: no
-expert is asked. What it plays before and after is greedy, on goals that are in no round.
+The goals are deeper than any task that the model saw an expert do. In each round it plays some of them, several
+episodes of each with the same task and seed. Of the goals that it both won and lost it learns the episodes that it won,
+and then plays the next round: no expert is asked. What it plays before and after is greedy, on goals that are in no
+round.
 """
 
 from __future__ import annotations
@@ -37,10 +38,14 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.recipes.book import RecipeBook
 
 BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed"
-"""A book whose seed is not among those for training; its goals of depth 2 and 3 are divided into rounds and a test."""
+"""A book whose seed is not among those for training."""
+DEPTH = 3
+"""Of the goals, which are divided into rounds and a test: deeper than any task of the demonstrations."""
 TEST_GOALS = 60
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
+TURNS = 30
+"""Turns of an episode, thoughts included: the longest that is won takes 24."""
 TEMPERATURE = 0.8
 RATE = 2e-4
 EPOCHS, PER_STEP = 2, 2
@@ -66,7 +71,7 @@ class SampledReAct:
         temperature: float = TEMPERATURE,
     ) -> None:
         self.profile, self.sample, self.temperature = profile, sample, temperature
-        settings = settings_for("adapt", profile.name)  # 20 turns: a longer episode of such a goal is lost
+        settings = replace(settings_for("react", profile.name), turns=TURNS)
         self.executor = make_executor(prompts or Prompts(), profile, settings)
 
     def episode(self, play: Play) -> Routine:
@@ -137,9 +142,9 @@ def main() -> None:
         "--start", type=Path, help="the adapter to go on from, a GGUF file; by default that of the package"
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder of this run")
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--goals", type=int, default=24, help="goals of a round")
-    parser.add_argument("--samples", type=int, default=6, help="episodes of each goal")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--goals", type=int, default=36, help="goals of a round")
+    parser.add_argument("--samples", type=int, default=4, help="episodes of each goal")
     parser.add_argument("--test-goals", type=int, default=TEST_GOALS)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -148,7 +153,7 @@ def main() -> None:
         parser.error("the package has no adapter: name one with --start")
     rng = random.Random(options.seed)
     depths = RecipeBook.load(BOOK).depths
-    goals = sorted(item for item, depth in depths.items() if depth in (2, 3))
+    goals = sorted(item for item, depth in depths.items() if depth == DEPTH)
     rng.shuffle(goals)
     if len(goals) < options.test_goals + options.rounds * options.goals:
         parser.error(f"the book has {len(goals)} goals: too few for these rounds and the test")

@@ -29,6 +29,9 @@ MAX_COMMANDS = 32
 """Longer lists of commands are left out, since they take the time of several others."""
 TRAINING_SEEDS = 5000
 """Books of made recipes with a smaller seed are for training, and those from here on for tests."""
+KINDS = 0.5
+"""Share of the made goals that are drawn from those that take a crafted kind, if there are any: in Minecraft a model
+remembers which command makes planks, and in a made book it must learn to look for one."""
 MAX_TIMES = 9
 """The most applications of one command that a sub-task asks for."""
 
@@ -63,6 +66,8 @@ class Situation(dialogue.Situation):
                 book = made_book(rng.randrange(TRAINING_SEEDS), rng.choice((2, 3, 4, 5)), items, names)
                 depth = rng.choice((1, 2, 2, 2, 3, 3, 4))
                 goals = tuple(item for item, at in book.depths.items() if at == min(depth, max(book.depths.values())))
+                if rng.random() < KINDS:
+                    goals = tuple(item for item in goals if _takes_a_crafted_kind(book, item)) or goals
                 forbidden = frozenset()
             goal = rng.choice(goals)
             distractors = 10 if rng.random() < 0.4 else rng.randrange(10)
@@ -80,6 +85,7 @@ class Situation(dialogue.Situation):
             made += [self.full_plan()] if rng.random() < 0.3 else []
         made += [self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks]
         made += [self.sub_task(rng, rng.choice(others))] if others and rng.random() < 0.4 else []
+        made += [self.kind(rng)] if rng.random() < 0.8 else []
         made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
         made += [self.get(rng)] if rng.random() < 0.4 else []
         made += [self.impossible(rng)] if rng.random() < 0.25 else []
@@ -148,6 +154,32 @@ class Situation(dialogue.Situation):
         except CannotBeHad as missing:
             return crafter.give_up("impossible", _nothing_gives(missing))
         return crafter.attempt("sub-task", item, amount, end=item != self.goal)
+
+    def kind(self, rng: random.Random) -> Branch | None:
+        """Return an attempt at a step that names a kind, such as planks, of which a command makes an item."""
+        teacher = self.crafter(rng)
+        parts = dict.fromkeys(slot.ingredient for recipe in self.shown for slot in recipe.slots)
+        kinds = [
+            part
+            for part in parts
+            if not teacher.named(part)
+            and (command := teacher.command(part))
+            and command.output not in self.forbidden
+            and self.book.depths[command.output] <= EXECUTOR_DEPTH
+        ]
+        if not kinds:
+            return None
+        kind = rng.choice(kinds)
+        command = teacher.command(kind)
+        amount, name = min(_amount(rng), MAX_TIMES * command.makes), name_of_ingredient(kind)
+        others = self.inventory(rng, command.output, amount)
+        held = {item: count for item, count in others.items() if item not in self.book.members[kind]}
+        crafter = self.crafter(rng, f"craft {amount} {name}", held)
+        try:
+            crafter.have(kind, amount)
+        except CannotBeHad as missing:
+            return crafter.give_up("impossible", _nothing_gives(missing))
+        return crafter.attempt("kind", crafter.best(kind)[0], amount, end=True)
 
     def get(self, rng: random.Random) -> Branch | None:
         """Return a sub-task of getting an item."""
@@ -325,6 +357,12 @@ def _minecraft_goals() -> tuple[tuple[str, ...], frozenset[str]]:
     splits = paper_splits(book)
     easy = tuple(item for item, depth in book.depths.items() if depth == 1)
     return (*splits["dev"], *splits["dev"], *easy), frozenset(splits["test"])
+
+
+def _takes_a_crafted_kind(book: RecipeBook, item: str) -> bool:
+    slots = (slot for recipe in book.recipes[item] for slot in recipe.slots)
+    kinds = (members for slot in slots if len(members := book.members[slot.ingredient]) > 1)
+    return any(member in book.recipes for members in kinds for member in members)
 
 
 def _amount(rng: random.Random) -> int:

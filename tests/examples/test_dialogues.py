@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from itertools import groupby, islice, pairwise
 
 import gates
@@ -17,11 +18,11 @@ from tests.examples.dialogues import branches, learns_only_the_players_lines, tu
 from textcraft_gym.agents.adapt.step_plan import parse_plan
 from textcraft_gym.agents.games.crafting import read_crafts, read_held
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.splits import paper_splits
 
 EXAMPLE_COUNT = 150
-KINDS = {"goal", "sub-task", "get", "impossible", "stuck", "plan", "full plan", "reflection"}
+KINDS = {"goal", "sub-task", "kind", "get", "impossible", "stuck", "plan", "full plan", "reflection"}
 AGENTS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
 """The agent whose prompt a kind of dialogue begins with; of the others it is ReAct's, the executor's."""
 
@@ -225,6 +226,26 @@ def test_executor__says_after_each_third_craft_how_many_they_were(examples: list
     assert said == {False, True}
 
 
+def test_executor__claims_a_kind_when_so_many_of_one_item_of_it_are_crafted():
+    rng = random.Random(2)
+    claims = 0
+    for situation in islice(data.Situation.drawn(rng), 80):
+        kinds = {
+            name_of_ingredient(slot.ingredient): slot.ingredient for recipe in situation.shown for slot in recipe.slots
+        }
+        for branch in situation.example(rng).branches:
+            if branch.kind == "kind" and branch.text.endswith("Task completed!\n"):
+                amount, kind = wanted(branch)
+                crafted = Counter[str]()
+                for _, answer, _ in turns(branch):
+                    if answer.startswith("Crafted "):
+                        _, count, item = answer.split()
+                        crafted[item] += int(count)
+                assert max(crafted[item] for item in situation.book.members[kinds[kind]]) >= amount
+                claims += 1
+    assert claims > 10
+
+
 def test_executor__thoughts_say_of_each_part_whether_a_command_makes_it(examples: list[Example]):
     ways = set()
     for example, branch in branches(examples, "goal", "plan"):
@@ -284,6 +305,22 @@ def test_situation__draws_books_for_training_only(monkeypatch: pytest.MonkeyPatc
     assert max(seeds) < data.TRAINING_SEEDS
     for book in (gates.UNKNOWN_BOOK, reward_book()):
         assert int(re.search(r"seed=(\d+)", book)[1]) >= data.TRAINING_SEEDS
+
+
+def test_situation__of_the_made_goals_one_in_four_at_least_take_a_kind_that_a_command_makes():
+    made = [
+        situation for situation in islice(data.Situation.drawn(random.Random(1)), 250) if situation.forbidden == set()
+    ]
+    listed = [(situation.text, situation.book.names[situation.goal]) for situation in made]
+    taking = 0
+    for text, goal in listed:
+        outputs = re.findall(r"^craft \d+ (.+) using", text, re.MULTILINE)
+        last_words = {output.split()[-1] for output in outputs}
+        parts = re.findall(rf"^craft \d+ {re.escape(goal)} using (.+)$", text, re.MULTILINE)
+        names = {part.split(" ", 1)[1] for listed_parts in parts for part in listed_parts.split(", ")}
+        taking += bool(names & last_words)
+    assert len(made) > 100
+    assert taking > len(made) / 4
 
 
 def reward_book() -> str:
