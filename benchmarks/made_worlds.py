@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from figure import Panel, Point, figure
 
 from textcraft_gym.envs.textcraft.generator import recipe_pool
 from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.recipes.solver import shortest_plan
 
 HERE = Path(__file__).parent
@@ -42,8 +45,31 @@ AGENTS = {
 PLOTTED = ("ReAct", "Plan-and-Execute", "ADaPT, d_max 2", "ADaPT, d_max 4", "ADaPT, d_max 12")
 MODELS = (simulated(), simulated(**dict.fromkeys(FAULTS, 0)))
 """The models that are played always; the rows of other models stay in the CSV file."""
-OTHERS_CALLS = 150
-"""Completions per episode of other models, which take thousands of times as long as a simulated one."""
+OTHERS_CALLS, OTHERS_GOALS = 150, 8
+"""Completions per episode of other models, and the goals of each depth that they play: they take thousands of times as
+long as a simulated one."""
+
+
+@dataclass(frozen=True)
+class OfOthers(Experiment):
+    """A run of some goals of each depth, where what one run asked is read again by the others."""
+
+    max_calls: int = OTHERS_CALLS
+    workers: int = 8
+
+    def spec(self, seed: int) -> RunSpec:
+        """Return the run with a seed."""
+        return replace(super().spec(seed), tasks=some_goals(), cassette=RUNS / "made_worlds.sqlite")
+
+
+@lru_cache
+def some_goals() -> tuple[str, ...]:
+    """Return the goals that other models play, drawn from those of each depth."""
+    tasks = gym.make(WORLD.env, split=WORLD.split, **dict(WORLD.env_args)).get_wrapper_attr("tasks")
+    of_depths = ([task.id for task in tasks if task.depth == depth] for depth in DEPTHS)
+    rng = random.Random(0)
+    return tuple(goal for goals in of_depths for goal in rng.sample(goals, OTHERS_GOALS))
+
 
 TEXT = """# Made recipe worlds
 
@@ -67,7 +93,7 @@ deviation; in brackets stands the 95% Wilson interval over the tasks of one run.
 of decomposition at which something was executed, over all episodes. All agents have their default bounds
 ([budgets.md](../../docs/budgets.md)). [{played_csv}]({played_csv}) has all numbers. Models whose name begins with
 `simulated` are the **simulated model**, not a language model ([simulated.md](simulated.md)); they have {seeds} runs.
-Other models have one, greedy, with at most {calls} completions an episode.
+Other models have one, greedy, of {sample} goals of each depth, with at most {calls} completions an episode.
 
 ![Success over depth]({figure})
 
@@ -125,7 +151,11 @@ def experiments(model: str) -> dict[str, Experiment]:
     """Return what a model plays, by the name of the agent; others than the simulated ones play the plotted agents."""
     if model in MODELS:
         return {name: replace(experiment, model=model) for name, experiment in AGENTS.items()}
-    return {name: replace(AGENTS[name], model=model, max_calls=OTHERS_CALLS, workers=4) for name in PLOTTED}
+    return {
+        name: OfOthers(of.env, of.split, of.agent, of.args, model, env_args=of.env_args)
+        for name, of in AGENTS.items()
+        if name in PLOTTED
+    }
 
 
 def models(found: Found) -> list[str]:
@@ -147,6 +177,7 @@ def pages(played: str, measured: str) -> dict[str, str]:
         recipes=RECIPES,
         tasks=f"{tasks['depth 2']:.0f} goals of depth 2, {tasks['depth 3']:.0f} of each depth from 3 to {DEPTHS[-1]}",
         seeds=len(SEEDS),
+        sample=OTHERS_GOALS,
         calls=OTHERS_CALLS,
         played_csv=PLAYED,
         figure=FIGURE,
