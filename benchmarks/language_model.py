@@ -76,6 +76,16 @@ def adapter_of(name: str, seed: int) -> Path | None:
     return RUNS / f"lm{'-tenth' if name == TENTH else ''}-seed{seed}" / "adapter.gguf"
 
 
+def adapters_of(experiment: Experiment, seed: int) -> str:
+    """Return the digests of the executor's adapter and of another planner's; empty if one is not there."""
+    digests = [
+        "untrained" if name == UNTRAINED else digest_of(adapter_of(name, seed))
+        for name in (experiment.model, experiment.planner)
+        if name
+    ]
+    return " and ".join(digests) if all(digests) else ""
+
+
 def digest_of(adapter: Path | None) -> str:
     """Return the beginning of an adapter's SHA-256, empty for none or one that is not there."""
     return hashlib.sha256(adapter.read_bytes()).hexdigest()[:16] if adapter and adapter.is_file() else ""
@@ -210,7 +220,8 @@ def pages(outcomes: str) -> dict[str, str]:
 def _earlier(outcomes: str) -> str:
     """Return what the page says where an adapter that was in the package before played."""
     rows = csv.DictReader(io.StringIO(outcomes))
-    earlier = {row["adapter"] for row in rows if int(row["seed"]) == PACKAGED} - {digest_of(bundled_adapter())}
+    played = {row["adapter"].split()[0] for row in rows if int(row["seed"]) == PACKAGED}
+    earlier = played - {digest_of(bundled_adapter())}
     if not earlier:
         return ""
     return (
@@ -270,7 +281,9 @@ def results(found: Outcomes) -> Found:
 
 
 def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
-    """Play what is missing or was played by another adapter, and write the CSV file and the page after each run.
+    """Play what is missing, and write the CSV file and the page after each run.
+
+    What another adapter of a seed played is dropped as soon as the present one has played something.
 
     Raises:
         RuntimeError: If an episode broke. It is played again in the next call.
@@ -279,14 +292,17 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
     found = dict(read_outcomes(file.read_text(encoding="utf-8"))) if file.is_file() else {}
     chosen = list(dict.fromkeys(experiment for name in tables for experiment in TABLES[name].experiments))
     for seed, experiment in product(seeds, chosen):
-        adapter = digest_of(adapter_of(experiment.model, seed))
+        adapters = adapters_of(experiment, seed)
         played = found.get((experiment.name, seed))
-        if played and adapter in ("", played[0]["adapter"]):
+        if played and adapters in ("", played[0]["adapter"]):
             continue
-        records = evaluate(experiment.spec(seed), experiment.folder(RUNS / "language_model" / adapter, seed))
+        runs = RUNS / "language_model" / adapters.replace(" ", "-")
+        records = evaluate(experiment.spec(seed), experiment.folder(runs, seed))
         if broken := [record["error"] for record in records if record["error"]]:
             raise RuntimeError(f"{experiment.name}: {len(broken)} episodes broke: {broken[0]}")
-        found[experiment.name, seed] = [{**record, "adapter": adapter} for record in records]
+        executor = adapters.split()[0]
+        found = {run: of for run, of in found.items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
+        found[experiment.name, seed] = [{**record, "adapter": adapters} for record in records]
         print(f"{experiment.name}, seed {seed}: {fmean(record['won'] for record in records):.1%}", flush=True)
         file.write_text(write_outcomes(found), encoding="utf-8", newline="\n")
         write_pages()

@@ -17,6 +17,7 @@ import gymnasium as gym
 from experiments import FAULTS, SEEDS, Experiment, Found, play, play_all, read_csv, simulated, write_csv
 from figure import Panel, Point, figure
 
+from textcraft_gym.agents.models.spec import recorded_spec
 from textcraft_gym.envs.textcraft.generator import recipe_pool
 from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -263,7 +264,7 @@ def main() -> None:
     parser.add_argument("--pages", action="store_true", help="play nothing: write the page from the CSV files")
     arguments = parser.parse_args()
     if not arguments.pages:
-        write(RESULTS, RUNS, arguments.model)
+        write(RESULTS, RUNS, [recorded_spec(model) for model in arguments.model])
     write_pages(RESULTS)
 
 

@@ -94,6 +94,39 @@ def test_trained__plays_again_what_another_adapter_played(monkeypatch: pytest.Mo
     assert {row["adapter"] for row in rows} == {hashlib.sha256(b"two").hexdigest()[:16]}
 
 
+def test_trained__drops_what_an_earlier_adapter_played_and_plays_again_with_another_planner(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    trained = benchmark("language_model", monkeypatch)
+    record = dict.fromkeys(trained.COUNTS, 1) | {"task": "a", "group": "depth 2", "calls": {"react": 2}, "error": None}
+    monkeypatch.setattr(trained, "evaluate", lambda spec, folder: [record])
+    monkeypatch.setattr(trained, "write_pages", lambda: None)
+    monkeypatch.setattr(trained, "RESULTS", tmp_path)
+    folder = tmp_path / "adapters"
+
+    def adapter_of(name, seed):
+        return None if name == trained.UNTRAINED else folder / name.replace(" ", "_")
+
+    def play(table, **adapters):
+        folder.mkdir(exist_ok=True)
+        for name, content in adapters.items():
+            (folder / name).write_text(content)
+        trained.play_tables([table], [0])
+        rows = list(csv.DictReader((tmp_path / trained.PLAYED).read_text(encoding="utf-8").splitlines()))
+        return {row["adapter"] for row in rows}, len(rows)
+
+    def digest(content):
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    monkeypatch.setattr(trained, "adapter_of", adapter_of)
+    executor, tenth = digest("one"), digest("short")
+    by_planner = {executor, f"{executor} and untrained", f"{executor} and {tenth}"}
+    assert play("planners", trained="one", trained_for_a_tenth="short") == (by_planner, 3)
+    by_planner = {executor, f"{executor} and untrained", f"{executor} and {digest('other')}"}
+    assert play("planners", trained_for_a_tenth="other") == (by_planner, 3)
+    assert play("decomposition", trained="two") == ({digest("two")}, 4)
+
+
 def test_trained__documentation_has_the_numbers_of_the_results():
     page = (BENCHMARKS.parent / "docs" / "language_model.md").read_text(encoding="utf-8")
     stated = re.findall(r"(?m)^\| (ReAct|ADaPT, `d_max` \d) \|((?: [\d.]+ \|){4})", page)

@@ -189,7 +189,10 @@ class _Tape:
 
         A file that is only replayed is not changed, since it may be read-only.
         """
-        self.execute(_TABLE)
+        if record:
+            self.execute(_TABLE)
+        elif not self._columns():
+            raise ModelError(f"{self._file} is no cassette: it has no table of completions")
         if self._missing_columns() and record:
             self.execute("begin immediate")  # of two processes that open an old file, one adds the columns
             for column in self._missing_columns():
@@ -198,8 +201,11 @@ class _Tape:
         return _SELECT_EARLIER if self._missing_columns() else _SELECT
 
     def _missing_columns(self) -> list[str]:
-        present = {row[1] for row in self.execute("pragma table_info(completions)")}
+        present = self._columns()
         return [column for column in _LATER_COLUMNS if column not in present]
+
+    def _columns(self) -> set[str]:
+        return {row[1] for row in self.execute("pragma table_info(completions)")}
 
     def close(self) -> None:
         """Close the connection once no thread is using it; later uses raise a ModelError."""

@@ -151,6 +151,9 @@ def read_adapter(file: Path, model: Header) -> Header:
         raise GgufError(f"holds no LoRA adapter but something of type {header.kind!r}")
     if header.architecture != model.architecture:
         raise GgufError(f"is an adapter for {header.architecture!r}, and the model is of {model.architecture!r}")
+    alpha = header.metadata.get("adapter.lora.alpha", 0.0)
+    if type(alpha) not in (int, float) or not math.isfinite(alpha):
+        raise GgufError(f"has a broken header: an alpha of {alpha!r}")
     layers = {name.removesuffix(".lora_a") for name in header.shapes if name.endswith(".lora_a")}
     if not layers:
         raise GgufError("is an adapter without weights")

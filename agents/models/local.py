@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,7 @@ from textcraft_gym.agents.contract.agent import (
 from textcraft_gym.agents.models.eight_bits import can_be_written, size_of
 from textcraft_gym.agents.models.gguf import GgufError, Header, read_adapter, read_model
 from textcraft_gym.agents.models.llama_server import (
+    CACHE_MIB,
     LOCK,
     LlamaServer,
     Refused,
@@ -97,14 +99,16 @@ class LocalModel:
         )
         _check_memory(self.options, header)
         self._template = _template_source(header) if chat else None
+        self._own_threads = threads is not None
         self._label = f"local:{weights.name}" + (f",adapter={lora.name}" if lora else "")
         self.prompts = prompts_for(file, adapter)
         self._server: LlamaServer | None = None
 
     @property
     def name(self) -> str:
-        """Name for records, which tells its files from others of their names."""
-        return f"{self._label},digest={self._files.digest}"
+        """Name for records, which tells it from models that answer otherwise, with other files of these names too."""
+        chat, bits = ",chat=true" if self._template else "", ",bits=8" if self.options.eight_bits else ""
+        return f"{self._label}{chat}{bits},digest={self._files.digest}"
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
@@ -145,7 +149,9 @@ class LocalModel:
     def _open_server(self) -> LlamaServer:
         with LOCK:
             if self._server is None or not self._server.open:
-                self._server = LlamaServer(self.options)
+                # In a worker process, which a model may come to from another one, there are fewer threads by default.
+                threads = self.options.threads if self._own_threads else _default_threads()
+                self._server = LlamaServer(replace(self.options, threads=threads))
             return self._server
 
     def _question(self, request: CompletionRequest) -> _Question | ModelError:
@@ -229,7 +235,7 @@ def _default_threads() -> int:
 def _check_memory(options: ServerOptions, header: Header) -> None:
     """Refuse what the system would end this process for."""
     weights = size_of(header) if options.eight_bits else options.file.stat().st_size
-    needed = weights + header.cache_bytes() * options.context * options.slots
+    needed = weights + header.cache_bytes() * options.context * options.slots + CACHE_MIB * 2**20
     free = available_memory()
     if free is not None and needed > free:
         raise ModelError(

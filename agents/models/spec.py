@@ -46,8 +46,9 @@ def make_model(
     """Return the model that a spec describes.
 
     Args:
-        spec: ``simulated``, ``openai`` or a module, then a colon, the model's name for ``openai`` or the name of a
-            class for a module, and options of the constructor as ``key=value``. A price is that of a million tokens,
+        spec: ``simulated``, ``openai``, ``local``, the name of an entry point or a module, then a colon, the model's
+            name for ``openai``, a file for ``local`` or the name of a class for a module, and options of the
+            constructor as ``key=value``. A price is that of a million tokens,
             ``prompt/completion``; ``omit`` takes names with ``+`` between them. A value in JSON may contain commas.
         cassette: A file that holds recorded answers, and records those that it lacks.
         replay_only: Answer from the cassette alone; no server is asked. The local model's files tell which of its

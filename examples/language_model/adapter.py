@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import gguf
@@ -48,19 +48,30 @@ def write_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> None:
     part.replace(file)
 
 
-def read_adapter(names: Iterable[str], file: Path) -> dict[str, torch.Tensor]:
+def read_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> dict[str, torch.Tensor]:
     """Return the weights of peft's LoRA layers, by their names, from a file that ``write_adapter`` wrote.
 
+    Args:
+        weights: Such weights, by their names.
+        file: The GGUF file.
+
     Raises:
-        KeyError: If the file lacks one.
+        ValueError: If the file is none, or lacks a weight of that name and shape, or has another alpha.
+        OSError: If it cannot be read.
     """
-    tensors = {tensor.name: tensor.data for tensor in gguf.GGUFReader(file).tensors}
-    weights = {}
-    for name in names:
+    reader = gguf.GGUFReader(file)
+    alpha = reader.get_field("adapter.lora.alpha")
+    if alpha is None or alpha.contents() != ALPHA:
+        raise ValueError(f"{file} is no adapter with an alpha of {ALPHA}")
+    tensors = {tensor.name: tensor.data for tensor in reader.tensors}
+    read = {}
+    for name, weight in weights.items():
         stored, heads = _stored(name)
+        if stored not in tensors or tensors[stored].shape != weight.shape:
+            raise ValueError(f"{file} is an adapter of another model: it has no {stored} of the shape {weight.shape}")
         array = tensors[stored]
-        weights[name] = torch.from_numpy(np.array(_by_halves(array, heads) if heads else array, np.float32))
-    return weights
+        read[name] = torch.from_numpy(np.array(_by_halves(array, heads) if heads else array, np.float32))
+    return read
 
 
 def _stored(name: str) -> tuple[str, int]:

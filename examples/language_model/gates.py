@@ -3,7 +3,7 @@
     python examples/language_model/gates.py --out runs/gates                        # the shipped adapter
     python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
 
-Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``.
+Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model has its own.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
+from textcraft_gym.agents.models.spec import recorded_spec
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -175,8 +176,9 @@ def main() -> None:
     chosen += [f"threads={options.threads}"] if options.threads else []
     model = f"local:{','.join(chosen)}"
 
-    options.out.mkdir(parents=True, exist_ok=True)
-    goals = write_goals(options.out / "goals.jsonl")
+    out = options.out / recorded_spec(model).rpartition("digest=")[2]
+    out.mkdir(parents=True, exist_ok=True)
+    goals = write_goals(out / "goals.jsonl")
 
     def run(name: str, agent: str, split: str, **env_args: Any) -> list[dict[str, Any]]:
         spec = RunSpec(
@@ -189,7 +191,7 @@ def main() -> None:
             limit=options.limit,
             workers=WORKERS,
         )
-        records = evaluate(spec, options.out / name)
+        records = evaluate(spec, out / name)
         return [dict(record) for record in records]
 
     rows = [

@@ -2,7 +2,7 @@
 
 Three things make a step on two cores several times as fast as the libraries' defaults: arithmetic in bfloat16, an
 attention that takes a mask of several dialogues behind one situation, and a loss that computes the probabilities of the
-learnt tokens only, and once.
+learnt tokens only, and once. Layers that are compiled where there is a C++ compiler are faster still.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ from pathlib import Path
 import torch
 from adapter import read_adapter, write_adapter
 from dialogue import Branch, Example, Writer, after_situation
-from network import encode
-from train import Plan, Training
+from train import Plan, Training, parts
 
 from textcraft_gym.agents.adapt.react import make_executor
 from textcraft_gym.agents.contract.agent import Node, Play, Routine
@@ -42,6 +41,8 @@ BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed"
 DEPTH = 3
 """Of the goals, which are divided into rounds and a test: deeper than any task of the demonstrations."""
 TEST_GOALS = 60
+CONTEXT = 8192
+"""Tokens of a prompt at most."""
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
 TURNS = 30
@@ -97,6 +98,8 @@ def play(model: LocalModel, goals: Sequence[str], samples: int, temperature: flo
     for sample in range(samples):
         sampled = replace(spec, agent_args={"sample": sample, "temperature": temperature})
         for episode in rollouts(sampled, [(goal, 0) for goal in goals]):
+            if episode.error:
+                raise RuntimeError(f"{episode.task}: {episode.error}")
             groups[str(episode.task)].append(episode)
     return groups
 
@@ -127,7 +130,7 @@ def _dialogue(episode: Episode, situation: str, task: str) -> Branch:
 
 def learn(training: Training, examples: Sequence[Example], rng: random.Random) -> float:
     """Learn the episodes of each goal a number of times, a few goals at a step, and return the mean loss."""
-    encoded = [encode(training.tokenizer, example) for example in examples]
+    encoded = [part for example in examples for part in parts(training.tokenizer, example, training.plan.longest)]
     losses = []
     for _ in range(EPOCHS):
         rng.shuffle(encoded)
@@ -160,13 +163,17 @@ def main() -> None:
     test, others = goals[: options.test_goals], goals[options.test_goals :]
     options.out.mkdir(parents=True, exist_ok=True)
     training = Training(Plan(seed=options.seed, rate=RATE), torch.device("cpu"))
-    training.set_weights(read_adapter(training.masters, start))
+    try:
+        training.set_weights(read_adapter(training.masters, start))
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
     training.constant_rate(RATE)
     log = options.out / "log.jsonl"
+    log.unlink(missing_ok=True)
 
     def test_now(number: int, learnt: int, loss: float | None) -> LocalModel:
         write_adapter(training.masters, options.out / "adapter.gguf")
-        model = LocalModel(adapter=options.out / "adapter.gguf", slots=WORKERS)
+        model = LocalModel(adapter=options.out / "adapter.gguf", slots=WORKERS, context=CONTEXT)
         won = sum(bool(episode.won) for group in play(model, test, 1, 0.0).values() for episode in group)
         low, high = wilson_interval(won, len(test))
         row = {"round": number, "won": won, "of": len(test), "interval": [round(low, 3), round(high, 3)]}

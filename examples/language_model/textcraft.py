@@ -213,7 +213,8 @@ class Situation(dialogue.Situation):
         if rng.random() < 0.5:
             words = name.split()
             name = f"{words[0]} {self.book.names[rng.choice(self.book.base_items)].split()[-1]}"
-        if name in self.book.ids and (self.book.ids[name] in listed or self.book.ids[name] not in self.book.recipes):
+        item = self.book.ids.get(name, "")
+        if item and (item in listed or item in self.forbidden or item not in self.book.recipes):
             return None
         verb = rng.choice(("get", "craft"))
         crafter = self.crafter(rng, f"{verb} {amount} {name}", held)

@@ -60,6 +60,11 @@ class Plan:
     rate: float = 1e-3
     warm_up: float = 0.02
 
+    def __post_init__(self) -> None:
+        worlds.read_shares(self.worlds)
+        if not 0 < self.warm_up < 1:
+            raise ValueError(f"expected a warm-up above 0 and below 1, got {self.warm_up}")
+
     def rate_at(self, tokens: int) -> float:
         """Return the learning rate after a number of tokens."""
         done = tokens / self.tokens
@@ -92,6 +97,21 @@ class Training:
         """Learn at one rate from here on, with a new optimiser."""
         self.optimiser = torch.optim.AdamW(self.masters.values(), lr=rate, weight_decay=0.0, fused=True)
         self.rate = lambda tokens: rate
+
+    def batches(self) -> Iterator[list[Encoded]]:
+        """Return the batches that follow those that were learnt.
+
+        Raises:
+            ValueError: If the data is not what was learnt, as when a teacher was changed since.
+        """
+        stream = batches(self.plan, self.tokenizer)
+        again, examples = "", 0
+        while examples < self.examples:
+            batch = next(stream)
+            again, examples = digest(again, batch), examples + len(batch)
+        if again != self.data_sha256:
+            raise ValueError("the data is other than at the checkpoint: this run began with other teachers")
+        return stream
 
     def step(self, examples: list[Encoded]) -> float:
         """Learn from one batch and return its loss."""
@@ -146,8 +166,8 @@ def digest(before: str, examples: list[Encoded]) -> str:
     return hashlib.sha256(f"{before}{[tuple(example) for example in examples]}".encode()).hexdigest()
 
 
-def batches(plan: Plan, tokenizer: Any, done: int) -> Iterator[list[Encoded]]:
-    """Yield batches without end, without the first ``done`` examples."""
+def batches(plan: Plan, tokenizer: Any) -> Iterator[list[Encoded]]:
+    """Yield batches without end."""
     examples = worlds.examples(plan.worlds, plan.seed)
     stream = (part for example in examples for part in parts(tokenizer, example, plan.longest))
     rng = random.Random(plan.seed)
@@ -155,11 +175,7 @@ def batches(plan: Plan, tokenizer: Any, done: int) -> Iterator[list[Encoded]]:
         pool = sorted(islice(stream, POOL), key=lambda encoded: len(encoded.ids))
         groups = [pool[at : at + plan.examples] for at in range(0, POOL, plan.examples)]
         rng.shuffle(groups)
-        for group in groups:
-            if done > 0:
-                done -= len(group)
-            else:
-                yield group
+        yield from groups
 
 
 def parts(tokenizer: Any, example: Example, longest: int) -> Iterator[Encoded]:
@@ -208,29 +224,38 @@ def main() -> None:
     )
     parser.add_argument("--compile", action="store_true", help="compile the layers, which takes a C++ compiler")
     parser.add_argument("--threads", type=int, default=0, help="threads on a CPU; 0 for all cores")
-    options = vars(parser.parse_args())
-    out: Path = options["out"]
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if options["threads"]:
-        torch.set_num_threads(options["threads"])
-    begun = torch.load(out / "checkpoint.pt", weights_only=True)["plan"] if options["resume"] else {}
-    given = {field.name: options[field.name] for field in fields(Plan) if field.name in options}
-    if others := [name for name in begun if name != "tokens" and given.get(name, begun[name]) != begun[name]]:
-        parser.error(
-            f"{out} goes on with the plan that it has, but for --tokens: another {', '.join(others)} is another run"
-        )
-    plan = Plan(**begun | given)
-    training = Training(plan, device)
-    if options["compile"]:
-        compile_layers(training.model)
-    out.mkdir(parents=True, exist_ok=True)
-    if options["resume"]:
-        training.load(out)
-        _cut(out / "log.jsonl", training.tokens)
+    options = parser.parse_args()
+    out: Path = options.out
+    if options.resume and not (out / "checkpoint.pt").is_file():
+        parser.error(f"{out} has no checkpoint to go on from")
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    given = {name: of for name, of in vars(options).items() if name in {field.name for field in fields(Plan)}}
+    try:
+        plan = _continued(out, given) if options.resume else Plan(**given)
+        training = Training(plan, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+        if options.resume:
+            training.load(out)
+        following = training.batches()
+    except ValueError as error:
+        parser.error(str(error))
     if training.tokens >= plan.tokens:
         parser.exit(message=f"{out} is finished\n")
-    with (out / "log.jsonl").open("a", encoding="utf-8") as log:
-        _run(training, out, log, options["save_every"], options["dev_goals"])
+    if options.compile:
+        compile_layers(training.model)
+    out.mkdir(parents=True, exist_ok=True)
+    if options.resume:
+        _cut(out / "log.jsonl", training.tokens)
+    with (out / "log.jsonl").open("a" if options.resume else "w", encoding="utf-8") as log:
+        _run(training, following, out, log, options.save_every, options.dev_goals)
+
+
+def _continued(out: Path, given: Mapping[str, Any]) -> Plan:
+    """Return the plan of a folder's checkpoint, with other tokens if they are given."""
+    begun: dict[str, Any] = torch.load(out / "checkpoint.pt", "cpu", weights_only=True)["plan"]
+    if others := [name for name, of in given.items() if name != "tokens" and of != begun[name]]:
+        raise ValueError(f"{out} goes on with its plan, but for its tokens: another {', '.join(others)} is another run")
+    return Plan(**{**begun, **given})
 
 
 def _cut(log: Path, tokens: int) -> None:
@@ -239,7 +264,9 @@ def _cut(log: Path, tokens: int) -> None:
     log.write_text("".join(row for row in rows if json.loads(row).get("tokens", 0) <= tokens), encoding="utf-8")
 
 
-def _run(training: Training, out: Path, log: Any, save_every: int, dev_goals: int) -> None:
+def _run(
+    training: Training, following: Iterator[list[Encoded]], out: Path, log: Any, save_every: int, dev_goals: int
+) -> None:
     def write(row: dict[str, Any]) -> None:
         print(json.dumps(row), file=log, flush=True)
         print(*row.values(), flush=True)
@@ -247,7 +274,7 @@ def _run(training: Training, out: Path, log: Any, save_every: int, dev_goals: in
     started, first, saved = time.perf_counter(), training.tokens, training.tokens
     recent: list[float] = []
     write({"plan": asdict(training.plan)})
-    for batch in batches(training.plan, training.tokenizer, training.examples):
+    for batch in following:
         recent.append(training.step(batch))
         finished = training.tokens >= training.plan.tokens
         if finished or training.steps % 10 == 0:
@@ -259,10 +286,10 @@ def _run(training: Training, out: Path, log: Any, save_every: int, dev_goals: in
         if finished or training.tokens - saved >= save_every:
             training.save(out)
             saved = training.tokens
-            row = {"tokens": training.tokens, "data_sha256": training.data_sha256}
+            write({"tokens": training.tokens, "data_sha256": training.data_sha256})
             if dev_goals:
-                row |= {"dev_goals": dev_goals, "dev_won": dev_won(out / "adapter.gguf", dev_goals)}
-            write(row)
+                won = dev_won(out / "adapter.gguf", dev_goals)
+                write({"tokens": training.tokens, "dev_goals": dev_goals, "dev_won": won})
         if finished:
             return
 

@@ -266,6 +266,16 @@ def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
             assert name not in test
 
 
+def test_tasks__a_name_that_is_mixed_of_two_is_no_goal_of_the_test_split():
+    book = RecipeBook.load()
+    test = {book.names[item] for item in paper_splits(book)["test"]}
+    situation = next(drawn for drawn in data.Situation.drawn(random.Random(0)) if drawn.book is book)
+    rng = random.Random(0)
+    attempts = [branch for _ in range(3000) if (branch := situation.impossible(rng))]
+    assert len(attempts) > 1000
+    assert not test & {wanted(branch)[1] for branch in attempts}
+
+
 def test_tasks__the_executors_are_of_depth_1_and_2():
     rng = random.Random(1)
     depths = set()

@@ -211,7 +211,7 @@ def test_train__a_finished_run_goes_on_for_longer_with_the_next_data_and_no_othe
     first = run("--tokens", "1")
     then = run("--resume", "--tokens", "1000")
     one_go, tokens = "", 0
-    for batch in train.batches(train.Plan(), tokenizer, 0):
+    for batch in train.batches(train.Plan(), tokenizer):
         one_go, tokens = train.digest(one_go, batch), tokens + sum(len(example.ids) for example in batch)
         if tokens >= 1000:
             break

@@ -63,7 +63,7 @@ class RunSpec:
         default="simulated",
         metadata=_about(
             "Model that answers the agent: simulated:span=N[,slip=P,...], "
-            "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], or MODULE:CLASS."
+            "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], local[:FILE.gguf,...] or MODULE:CLASS."
         ),
     )
     planner: str | Model | None = field(default=None, metadata=_about("Another model for the planner's completions."))

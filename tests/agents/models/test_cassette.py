@@ -96,6 +96,18 @@ def test_cassette__is_named_when_it_is_missing_or_no_cassette(tmp_path: Path):
         Cassette(tmp_path / "text", Counting())
 
 
+def test_cassette__that_is_only_replayed_is_not_changed(tmp_path: Path):
+    (tmp_path / "empty").touch()
+    with sqlite3.connect(tmp_path / "other") as other:
+        other.execute("create table others (key text)")
+    other.close()
+    for name in ("empty", "other"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(ModelError, match=f"{name} is no cassette: it has no table of completions"):
+            Cassette(tmp_path / name, name="m")
+        assert (tmp_path / name).read_bytes() == before
+
+
 def test_cassette__makes_its_folder(tmp_path: Path):
     (tmp_path / "text").touch()
     with pytest.raises(ModelError, match="is no cassette"):

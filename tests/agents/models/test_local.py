@@ -275,7 +275,7 @@ def test_make_model__says_what_is_wrong_with_an_option(options: str, message: st
 def test_make_model__says_what_is_wrong_with_a_file(tmp_path: Path):
     (tmp_path / "no.gguf").write_text("no weights")
     (tmp_path / "cut.gguf").write_bytes(tiny_model(tmp_path / "m.gguf").read_bytes()[:50_000])
-    other = {"blk.0.attn_q.weight": (64, 64)}
+    other, wordy = {"blk.0.attn_q.weight": (64, 64)}, {"adapter.lora.alpha": "two"}
     for spec, message in (
         (f"local:{tmp_path}/none.gguf", "none.gguf cannot be read: No such file"),
         (f"local:{tmp_path}", "cannot be read: Is a directory"),
@@ -284,6 +284,7 @@ def test_make_model__says_what_is_wrong_with_a_file(tmp_path: Path):
         (f"local:{tiny_adapter(tmp_path / 'a.gguf')}", "holds no model but something of type 'adapter'"),
         (f"local:{tmp_path}/m.gguf,adapter={tmp_path}/no.gguf", "no.gguf is no GGUF file"),
         (f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'o.gguf', layers=other)}", "for another model"),
+        (f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'w.gguf', **wordy)}", "an alpha of 'two'"),
     ):
         with pytest.raises(ModelError, match=message):
             make_model(spec)
@@ -300,14 +301,14 @@ def test_complete__says_that_llama_cpp_cannot_load_a_file(tmp_path: Path):
 def test_make_model__refuses_more_memory_than_there_is(folder: Path, monkeypatch: pytest.MonkeyPatch):
     spec = f"local:{folder}/tiny.gguf,context=100000,slots=256"
     monkeypatch.setattr(local, "available_memory", lambda: 2**30)
-    with pytest.raises(ModelError, match=r"256 slots of 100000 tokens need 6\.1 GiB of memory, and 1\.0 GiB are free"):
+    with pytest.raises(ModelError, match=r"256 slots of 100000 tokens need 6\.6 GiB of memory, and 1\.0 GiB are free"):
         make_model(spec)
     monkeypatch.setattr(local, "available_memory", lambda: None)
     make_model(spec)
 
 
 def test_make_model__counts_the_weights_as_memory(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    needed = 2 * 2 * (32 + 32) * 64 + (folder / "tiny.gguf").stat().st_size
+    needed = 512 * 2**20 + 2 * 2 * (32 + 32) * 64 + (folder / "tiny.gguf").stat().st_size
     monkeypatch.setattr(local, "available_memory", lambda: needed)
     LocalModel(folder / "tiny.gguf", context=64, slots=1)
     monkeypatch.setattr(local, "available_memory", lambda: needed - 1)
@@ -317,7 +318,7 @@ def test_make_model__counts_the_weights_as_memory(folder: Path, monkeypatch: pyt
 
 def test_make_model__counts_the_weights_that_it_writes(tiny_default: Path, monkeypatch: pytest.MonkeyPatch):
     matrices = 257 * 32 + 2 * (4 * 32 * 32 + 3 * 32 * 64)
-    needed = 2 * 2 * (32 + 32) * 64 + matrices * 34 // 32 + 5 * 32 * 4
+    needed = 512 * 2**20 + 2 * 2 * (32 + 32) * 64 + matrices * 34 // 32 + 5 * 32 * 4
     monkeypatch.setattr(local, "available_memory", lambda: needed)
     LocalModel(context=64, slots=1)
     monkeypatch.setattr(local, "available_memory", lambda: needed - 1)
@@ -364,6 +365,25 @@ def test_threads__are_few(name: str, worker: bool, expected: int | None, monkeyp
     monkeypatch.setattr(local.multiprocessing, "parent_process", lambda: object() if worker else None)
     assert 1 <= local._default_threads() <= 4
     assert expected in (None, local._default_threads())
+
+
+def test_threads__are_those_of_the_process_that_computes(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    monkeypatch.setattr(local, "LlamaServer", lambda options: asked.append(options.threads) or 1 / 0)
+    models = [LocalModel(folder / "tiny.gguf"), LocalModel(folder / "tiny.gguf", threads=2)]
+    monkeypatch.setattr(local, "_default_threads", lambda: 7)
+    for model in pickle.loads(pickle.dumps(models)):
+        with pytest.raises(ZeroDivisionError):
+            model.complete(PROMPT, **HOW)
+    assert asked == [7, 2]
+
+
+def test_name__tells_models_apart_that_answer_otherwise(
+    folder: Path, tiny_default: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(local, "_template_source", lambda header: "{{ messages }}")
+    as_stored = LocalModel(folder / "tiny.gguf", adapter=weights.ADAPTERS / "adapter.gguf")
+    assert len({as_stored.name, LocalModel().name, LocalModel(chat=True).name}) == 3
 
 
 def test_close__stops_what_is_computed(folder: Path):

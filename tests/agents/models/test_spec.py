@@ -188,8 +188,9 @@ def test_make_model__options_in_json_may_contain_commas():
 
 
 def test_make_model__files_answers_under_every_option_that_can_change_one(tmp_path: Path):
+    make_model("simulated", cassette=tmp_path / "tape")
+
     def name(options: str) -> str:
-        (tmp_path / "tape").touch()
         model = make_model(f"openai:m,{options}", cassette=tmp_path / "tape", replay_only=True)
         assert isinstance(model, Cassette)
         return model.name
