@@ -62,13 +62,13 @@ def read_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> dict[str, t
     reader = gguf.GGUFReader(file)
     alpha = reader.get_field("adapter.lora.alpha")
     if alpha is None or alpha.contents() != ALPHA:
-        raise ValueError(f"{file} is no adapter with an alpha of {ALPHA}")
+        raise ValueError(f"no adapter with an alpha of {ALPHA}")
     tensors = {tensor.name: tensor.data for tensor in reader.tensors}
     read = {}
     for name, weight in weights.items():
         stored, heads = _stored(name)
         if stored not in tensors or tensors[stored].shape != weight.shape:
-            raise ValueError(f"{file} is an adapter of another model: it has no {stored} of the shape {weight.shape}")
+            raise ValueError(f"an adapter of another model, without a {stored} of {tuple(weight.shape)}")
         array = tensors[stored]
         read[name] = torch.from_numpy(np.array(_by_halves(array, heads) if heads else array, np.float32))
     return read

@@ -166,7 +166,7 @@ def main() -> None:
     try:
         training.set_weights(read_adapter(training.masters, start))
     except (ValueError, OSError) as error:
-        parser.error(str(error))
+        parser.error(f"{start}: {error}")
     training.constant_rate(RATE)
     log = options.out / "log.jsonl"
     log.unlink(missing_ok=True)
