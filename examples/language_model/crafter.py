@@ -12,12 +12,13 @@ beside how many are needed (``Held: oak logs 1 of 2, so 1 more.``), since a smal
 by side only. The name stands before the number: a small model that begins with the number takes one from the
 inventory, whatever it is of, and then says that it holds what it does not. Where an action fails, it looks at what it
 holds if that is why, and writes the thought again, with the number of failures before it. After the third in a row it
-gives up.
+gives up. A thought that is too long for one turn goes on in the next.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 
 from dialogue import Branch
@@ -42,6 +43,8 @@ LISTED = 6
 FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
 """What a thought after a failure begins with: the number of failures since something was crafted."""
 MAX_FAILURES = len(FAILURES) - 1
+LONG_THOUGHT = 300
+"""Characters of a thought from which on its next sentence is a turn of its own: agents cut a turn off at 150 tokens."""
 
 
 class Crafter(Teacher):
@@ -93,7 +96,8 @@ class Crafter(Teacher):
     def think(self, thought: str, *, learnt: bool = True) -> None:
         """Write a thought, and before it how often something failed, if that is new; too often, and it is no use."""
         self.failed = self.failed or self.failures >= MAX_FAILURES
-        super().think(self.after_failure() + thought, learnt=learnt)
+        for turn in turns(self.after_failure() + thought):
+            super().think(turn, learnt=learnt)
 
     def after_failure(self) -> str:
         """Return what a line begins with."""
@@ -163,10 +167,9 @@ class Crafter(Teacher):
         if (other := self.garbled(name)) != name and self.errs("get another"):
             self.play(f"get {missing} {other}", learnt=False)
             self.think(f"{missing} {name}: no command makes it, so I get it.")
-        if missing > 1 and self.errs("get too few"):
-            missing = self.rng.randrange(1, missing)
-            self.play(text.get(self.book, item, missing), learnt=False)
-        elif not self.play(text.get(self.book, item, missing)).startswith("Got "):
+        too_few = missing > 1 and self.errs("get too few")
+        asked = self.rng.randrange(1, missing) if too_few else missing
+        if not self.play(text.get(self.book, item, asked), learnt=not too_few).startswith("Got "):
             raise CannotBeHad(name)
         return item
 
@@ -354,8 +357,10 @@ class Crafter(Teacher):
             self.end(COMPLETED)
         return Branch(kind, tuple(self.spans))
 
-    def give_up(self, kind: str, why: str) -> Branch:
+    def give_up(self, kind: str, why: str) -> Branch | None:
         """Return the dialogue, which ends with the reason why it failed, if there is one beside the failures."""
+        if self.failed or not self.fits():
+            return None
         reasons = [self.after_failure().strip(), why, FAILED]
         self.end(f"think: {' '.join(filter(None, reasons))}")
         return Branch(kind, tuple(self.spans))
@@ -363,6 +368,18 @@ class Crafter(Teacher):
     def named(self, ingredient: Ingredient) -> bool:
         """Return whether an ingredient's name is that of an item."""
         return name_of_ingredient(ingredient) in self.book.ids
+
+
+def turns(thought: str) -> list[str]:
+    """Return a thought in turns, each of as many sentences as are not too long together."""
+    first, *sentences = re.split(r"(?<=\.) ", thought)
+    turns = [first]
+    for sentence in sentences:
+        if len(turns[-1]) + len(sentence) < LONG_THOUGHT:
+            turns[-1] += f" {sentence}"
+        else:
+            turns.append(sentence)
+    return turns
 
 
 def holding(*parts: tuple[int, int, str]) -> str:

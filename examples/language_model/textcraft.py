@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import product
 
 import dialogue
 from crafter import MISTAKES, Crafter, holding
@@ -20,8 +21,9 @@ from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.generator import all_recipes, choose
 from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
-from textcraft_gym.recipes.recipe import Recipe
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, Ingredient, Recipe
 from textcraft_gym.recipes.splits import paper_splits
+from textcraft_gym.recipes.words import words
 
 EXECUTOR_DEPTH = 2
 """The deepest task of the executor."""
@@ -32,6 +34,10 @@ TRAINING_SEEDS = 5000
 KINDS = 0.5
 """Share of the made goals that are drawn from those that take a crafted kind, if there are any: in Minecraft a model
 remembers which command makes planks, and in a made book it must learn to look for one."""
+BROAD = 0.3
+"""Share of the made books whose commands have three or four parts each, of which other books have few."""
+ALIKE = 0.35
+"""Share of the made books whose names are much alike, so that each of their words must be read."""
 MAX_TIMES = 9
 """The most applications of one command that a sub-task asks for."""
 
@@ -44,6 +50,10 @@ class Situation(dialogue.Situation):
         goal: The item whose tree is listed.
         shown: The listed recipes, in order.
         forbidden: Items that must not be a task.
+
+    Attributes:
+        tree: The goal's tree, without what is forbidden.
+        reader: Says which commands there are; it plays no dialogue.
     """
 
     profile = PROFILE
@@ -51,6 +61,7 @@ class Situation(dialogue.Situation):
     def __init__(self, book: RecipeBook, goal: str, shown: list[Recipe], forbidden: frozenset[str]) -> None:
         self.book, self.goal, self.shown, self.forbidden = book, goal, shown, forbidden
         self.tree = [item for item in book.tree(goal) if item not in forbidden]
+        self.reader = Crafter(book, shown, {}, "", rng=random.Random(0))
         super().__init__(text.prompt([text.command(book, recipe) for recipe in shown], (), book.names[goal]))
 
     @classmethod
@@ -62,8 +73,10 @@ class Situation(dialogue.Situation):
                 goals, forbidden = _minecraft_goals()
             else:
                 names = "borrowed" if rng.random() < 0.7 else "invented"
-                items = rng.choice((80, 120, 200))
-                book = made_book(rng.randrange(TRAINING_SEEDS), rng.choice((2, 3, 4, 5)), items, names)
+                items, depth = rng.choice((80, 120, 200)), rng.choice((2, 3, 4, 5))
+                branching = rng.choice((3, 4)) if rng.random() < BROAD else None
+                alike = rng.random() < ALIKE
+                book = made_book(rng.randrange(TRAINING_SEEDS), depth, items, names, branching, alike=alike)
                 depth = rng.choice((1, 2, 2, 2, 3, 3, 4))
                 goals = tuple(item for item, at in book.depths.items() if at == min(depth, max(book.depths.values())))
                 if rng.random() < KINDS:
@@ -97,12 +110,11 @@ class Situation(dialogue.Situation):
 
     def distractors(self) -> list[str]:
         """Return listed items beside the goal's tree that can be tasks; a part of some neither is listed nor given."""
-        teacher = Crafter(self.book, self.shown, {}, "", rng=random.Random(0))
 
         def simple(recipe: Recipe) -> bool:
-            return all(teacher.command(slot.ingredient) is None for slot in recipe.slots)
+            return all(self.reader.command(slot.ingredient) is None for slot in recipe.slots)
 
-        parts = {recipe: [teacher.command(slot.ingredient) for slot in recipe.slots] for recipe in self.shown}
+        parts = {recipe: [self.reader.command(slot.ingredient) for slot in recipe.slots] for recipe in self.shown}
         items = dict.fromkeys(
             recipe.output for recipe in self.shown if all(part is None or simple(part) for part in parts[recipe])
         )
@@ -157,20 +169,19 @@ class Situation(dialogue.Situation):
 
     def kind(self, rng: random.Random) -> Branch | None:
         """Return an attempt at a step that names a kind, such as planks, of which a command makes an item."""
-        teacher = self.crafter(rng)
         parts = dict.fromkeys(slot.ingredient for recipe in self.shown for slot in recipe.slots)
         kinds = [
             part
             for part in parts
-            if not teacher.named(part)
-            and (command := teacher.command(part))
+            if not self.reader.named(part)
+            and (command := self.reader.command(part))
             and command.output not in self.forbidden
             and self.book.depths[command.output] <= EXECUTOR_DEPTH
         ]
         if not kinds:
             return None
         kind = rng.choice(kinds)
-        command = teacher.command(kind)
+        command = self.reader.command(kind)
         amount, name = min(_amount(rng), MAX_TIMES * command.makes), name_of_ingredient(kind)
         others = self.inventory(rng, command.output, amount)
         held = {item: count for item, count in others.items() if item not in self.book.members[kind]}
@@ -235,7 +246,7 @@ class Situation(dialogue.Situation):
             command = rng.choice(parts)
             name = self.book.names[command.output]
         crafter.insist(command if rng.random() < 0.3 else crafter.mistaken(command), name)
-        return None if crafter.failed else crafter.give_up("stuck", "")
+        return crafter.give_up("stuck", "")
 
     # -- The planners -----------------------------------------------------------------------------------------------
 
@@ -325,9 +336,8 @@ class Situation(dialogue.Situation):
         if rng.random() < 0.35:
             return {}
         held: dict[str, int] = {}
-        crafter = Crafter(self.book, self.shown, {}, "", rng=rng)
-        command = crafter.command((item,))
-        parts = [(slot, crafter.member(slot.ingredient)) for slot in command.slots] if command else []
+        command = self.reader.command((item,))
+        parts = [(slot, self.reader.member(slot.ingredient)) for slot in command.slots] if command else []
         for slot, part in parts:
             times = -(-amount // command.makes) if command else 1
             if rng.random() < 0.6:
@@ -347,9 +357,36 @@ class Situation(dialogue.Situation):
 
 
 @lru_cache(maxsize=256)
-def made_book(seed: int, depth: int, items: int, names: str) -> RecipeBook:
-    """Return a book of made recipes for training."""
-    return RecipeBook.load(f"made:depth={depth},items={items},seed={seed},names={names}")
+def made_book(
+    seed: int, depth: int, items: int, names: str, branching: int | None = None, *, alike: bool = False
+) -> RecipeBook:
+    """Return a book of made recipes for training, with names that are much alike if that is asked for."""
+    broad = f",branching={branching}" if branching else ""
+    book = RecipeBook.load(f"made:depth={depth},items={items},seed={seed},names={names}{broad}")
+    return _alike(book, random.Random(seed)) if alike else book
+
+
+def _alike(book: RecipeBook, rng: random.Random) -> RecipeBook:
+    """Return a book with new names of a few words: ``dull fig tar bulb`` beside ``dull elm tar bulb``."""
+    few = zip(("look", "nature", "material"), rng.sample((2, 3, 4), 3), strict=True)
+    roots = list(product(*(rng.sample(words(kind), number) for kind, number in few)))
+    free: dict[str, list[tuple[str, ...]]] = {}
+    ids: dict[str, str] = {}
+    for item in book.names:
+        form = item.rpartition("_")[2]
+        root = free.setdefault(form, rng.sample(roots, len(roots))).pop()
+        ids[item] = f"{DEFAULT_NAMESPACE}{'_'.join((*root, form))}"
+
+    def renamed(ingredient: Ingredient) -> Ingredient:
+        return tuple(ids.get(reference, reference) for reference in ingredient)
+
+    def rewritten(recipe: Recipe) -> Recipe:
+        slots = tuple(slot._replace(ingredient=renamed(slot.ingredient)) for slot in recipe.slots)
+        return recipe._replace(output=ids[recipe.output], slots=slots)
+
+    recipes = {ids[item]: tuple(map(rewritten, of)) for item, of in book.recipes.items()}
+    members = {renamed(ingredient): tuple(sorted(ids[item] for item in of)) for ingredient, of in book.members.items()}
+    return RecipeBook(dict(sorted(recipes.items())), members, ids.values(), book.tags)
 
 
 @lru_cache

