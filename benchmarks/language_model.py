@@ -41,6 +41,8 @@ FULL, TENTH, UNTRAINED = "trained", "trained for a tenth", "untrained"
 SHORT_TOKENS = 280_000
 SLOTS = 8
 """Episodes that the model answers at once; another number may change its arithmetic in the last digits."""
+CONTEXT = 8192
+"""Tokens of a prompt at most: an episode whose prompt is longer breaks, and does so again when it is played again."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Learnt(Experiment):
 
 def described(name: str, seed: int) -> str:
     """Return the description of a model of the experiment."""
-    return f"local:adapter={adapter_of(name, seed) or 'none'},slots={SLOTS}"
+    return f"local:adapter={adapter_of(name, seed) or 'none'},slots={SLOTS},context={CONTEXT}"
 
 
 def adapter_of(name: str, seed: int) -> Path | None:
@@ -128,7 +130,7 @@ DEPTH = Table(
 )
 DECOMPOSITION = Table(
     "Success (%) over the maximum depth of decomposition",
-    "With a `d_max` of 1 ADaPT is ReAct with the turns that a step of a plan has.",
+    "With a `d_max` of 1 ADaPT is ReAct alone, with as many turns.",
     BY_DEPTH,
     LEVELS,
     (

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 import gymnasium as gym
-from experiments import FAULTS, SEEDS, Experiment, Found, play, play_all, read_csv, simulated, write_csv
+from experiments import FAULTS, SEEDS, Experiment, Found, Result, play, play_all, read_csv, simulated, write_csv
 from figure import Panel, Point, figure
 
 from textcraft_gym.agents.models.spec import recorded_spec
@@ -162,7 +162,7 @@ def experiments(model: str) -> dict[str, Experiment]:
 def models(found: Found) -> list[str]:
     """Return the models that have played."""
     react = replace(WORLD, model="").name
-    return [name.removeprefix(react).split()[0] for name in found if name.startswith(react)]
+    return [name.removeprefix(react).partition(" max_calls=")[0] for name in found if name.startswith(react)]
 
 
 def pages(played: str, measured: str) -> dict[str, str]:
@@ -245,9 +245,20 @@ def write(results: Path, runs: Path, others: Sequence[str] = ()) -> None:
     before = read_csv(played.read_text(encoding="utf-8")) if played.is_file() else {}
     found = play_all((experiment for model in MODELS for experiment in experiments(model).values()), runs)
     for experiment in (experiment for model in others for experiment in experiments(model).values()):
-        found = {**found, experiment.name: play(experiment, runs, seeds=[0])}
+        found = {**found, experiment.name: played_whole(play(experiment, runs, seeds=[0]), experiment.name)}
     played.write_text(write_csv({**before, **found}), encoding="utf-8", newline="\n")
     (results / DIFFICULTY).write_text(write_difficulty(difficulty()), encoding="utf-8", newline="\n")
+
+
+def played_whole(results: dict[str, Result], name: str) -> dict[str, Result]:
+    """Return the results of a run without broken episodes, which would be missing in its rates.
+
+    Raises:
+        RuntimeError: If there are some, as when a prompt is longer than the model's context.
+    """
+    if broken := results["all"].errors:
+        raise RuntimeError(f"{name}: {broken} episodes broke")
+    return results
 
 
 def write_pages(results: Path) -> None:

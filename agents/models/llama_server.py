@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from textcraft_gym.agents.contract.agent import Completion, ModelError
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.gguf import GgufError
+from textcraft_gym.agents.models.weights import Files
 
 BATCH = 64
 """Number of tokens of prompts that are read before an interrupt is noticed."""
@@ -69,16 +70,16 @@ class ServerOptions:
     """What a server loads.
 
     Attributes:
-        file: The weights.
-        adapter: An adapter for them.
+        files: The weights, and an adapter for them.
+        digest: The digest that the files must have when they are loaded.
         threads: Number of threads that compute.
         context: Maximum number of tokens of each slot.
         slots: Maximum number of requests under way at once.
         eight_bits: Whether it computes with weights of 8 bits into which the adapter is worked.
     """
 
-    file: Path
-    adapter: Path | None
+    files: Files
+    digest: str
     threads: int
     context: int
     slots: int
@@ -203,6 +204,7 @@ def _exit() -> None:
 
 
 def _load(options: ServerOptions) -> Any:
+    options.files.expect(options.digest)
     try:
         return _start(options)
     except (RuntimeError, OverflowError, MemoryError) as error:
@@ -216,20 +218,20 @@ def _load(options: ServerOptions) -> Any:
 
 def _start(options: ServerOptions) -> Any:
     if not options.eight_bits:
-        return _serve(options)
+        return _serve(options, options.files)
     # Written anew each time, which takes about a second, so that no copies of old adapters are left behind.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        file = Path(folder) / options.file.name
-        write_eight_bits(options.file, options.adapter, file)
-        return _serve(replace(options, file=file, adapter=None))
+        file = Path(folder) / options.files.weights.name
+        write_eight_bits(*options.files, file)
+        return _serve(options, Files(file, None))
 
 
-def _serve(options: ServerOptions) -> Any:
+def _serve(options: ServerOptions, files: Files) -> Any:
     xllamacpp = import_xllamacpp()
     params = xllamacpp.CommonParams()
-    params.model.path = str(options.file)
-    if options.adapter:
-        params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(options.adapter), 1.0)]
+    params.model.path = str(files.weights)
+    if files.adapter:
+        params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(files.adapter), 1.0)]
     if options.eight_bits:  # not mapped into memory, since some systems remove no file that is
         params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
     params.n_ctx = options.context * options.slots

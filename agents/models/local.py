@@ -87,17 +87,18 @@ class LocalModel:
         self._files = weights, lora = find_files(file, adapter)
         header = _checked(weights, lambda: read_model(weights))
         adapted = _checked(lora, lambda: read_adapter(lora, header)) if lora else None
-        if digest is not None and digest != self._files.digest:
-            raise ModelError(f"the files are others: their digest is {self._files.digest}, expected {digest}")
+        if digest is not None:
+            self._files.expect(digest)
         self.options = ServerOptions(
-            weights,
-            lora,
+            self._files,
+            self._files.digest,
             _between("threads", _default_threads() if threads is None else threads, 1, os.cpu_count() or 1),
             _context(context, header),
             _between("slots", slots, 1, MAX_SLOTS),
             eight_bits=file is None and can_be_written(header, adapted),
         )
-        _check_memory(self.options, header)
+        self._needed = _needed_memory(self.options, header)
+        _check_memory(self.options, self._needed)
         self._template = _template_source(header) if chat else None
         self._own_threads = threads is not None
         self._label = f"local:{weights.name}" + (f",adapter={lora.name}" if lora else "")
@@ -108,7 +109,7 @@ class LocalModel:
     def name(self) -> str:
         """Name for records, which tells it from models that answer otherwise, with other files of these names too."""
         chat, bits = ",chat=true" if self._template else "", ",bits=8" if self.options.eight_bits else ""
-        return f"{self._label}{chat}{bits},digest={self._files.digest}"
+        return f"{self._label}{chat}{bits},digest={self.options.digest}"
 
     def complete(
         self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
@@ -149,6 +150,7 @@ class LocalModel:
     def _open_server(self) -> LlamaServer:
         with LOCK:
             if self._server is None or not self._server.open:
+                _check_memory(self.options, self._needed)  # other models may have been loaded since
                 # In a worker process, which a model may come to from another one, there are fewer threads by default.
                 threads = self.options.threads if self._own_threads else _default_threads()
                 self._server = LlamaServer(replace(self.options, threads=threads))
@@ -232,10 +234,14 @@ def _default_threads() -> int:
     return 1 if multiprocessing.parent_process() else min(cores, MAX_DEFAULT_THREADS)
 
 
-def _check_memory(options: ServerOptions, header: Header) -> None:
+def _needed_memory(options: ServerOptions, header: Header) -> int:
+    """Return the bytes of memory that a model takes."""
+    weights = size_of(header) if options.eight_bits else options.files.weights.stat().st_size
+    return weights + header.cache_bytes() * options.context * options.slots + CACHE_MIB * 2**20
+
+
+def _check_memory(options: ServerOptions, needed: int) -> None:
     """Refuse what the system would end this process for."""
-    weights = size_of(header) if options.eight_bits else options.file.stat().st_size
-    needed = weights + header.cache_bytes() * options.context * options.slots + CACHE_MIB * 2**20
     free = available_memory()
     if free is not None and needed > free:
         raise ModelError(

@@ -37,6 +37,15 @@ class Files(NamedTuple):
         parts = [_digest(*_version(file)) for file in self if file]
         return "sha256-" + hashlib.sha256("".join(parts).encode()).hexdigest()[:_DIGITS]
 
+    def expect(self, digest: str) -> None:
+        """Do nothing if the files have a digest.
+
+        Raises:
+            ModelError: If they have another one, or one cannot be read.
+        """
+        if digest != self.digest:
+            raise ModelError(f"the files are others: their digest is {self.digest}, expected {digest}")
+
 
 def find_files(file: str | Path | None = None, adapter: str | Path | None = None) -> Files:
     """Return the files that the options of the local model name; they need not exist.

@@ -174,9 +174,9 @@ def main() -> None:
     options = parser.parse_args()
     chosen = [f"slots={WORKERS},context={CONTEXT}", *([f"adapter={options.adapter}"] if options.adapter else [])]
     chosen += [f"threads={options.threads}"] if options.threads else []
-    model = f"local:{','.join(chosen)}"
-
-    out = options.out / recorded_spec(model).rpartition("digest=")[2]
+    # With its digest, so that all rows are of one adapter though a training writes another one meanwhile.
+    model = recorded_spec(f"local:{','.join(chosen)}")
+    out = options.out / model.rpartition("digest=")[2]
     out.mkdir(parents=True, exist_ok=True)
     goals = write_goals(out / "goals.jsonl")
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime, timezone
+from itertools import count
 from typing import Any
 
 import gymnasium as gym
@@ -790,7 +791,8 @@ def test_ask_many__passes_on_a_sample_that_fails_and_counts_the_others():
 class Batching(Echo):
     """Keeps the size of each batch, and bears no two at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, pause: float = 0.005) -> None:
+        self.pause = pause
         self.sizes: list[int] = []
         self.lock = threading.Lock()
 
@@ -799,7 +801,7 @@ class Batching(Echo):
 
     def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
         assert self.lock.acquire(blocking=False)
-        time.sleep(0.005)
+        time.sleep(self.pause)
         self.sizes.append(len(requests))
         self.lock.release()
         return [Echo.complete(self, **request._asdict()) for request in requests]
@@ -857,6 +859,25 @@ def test_run_episodes__takes_the_answers_at_hand_before_it_sends_a_batch():
     agent = planning(["?"] * 3, pause=0.05)
     list(run_episodes([CountdownEnv() for _ in range(3)], agent, [(None, seed) for seed in range(3)], model=models))
     assert model.sizes == [3]
+
+
+def test_run_episodes__has_the_same_batches_whichever_of_two_models_is_the_faster_one():
+    begun = count()
+
+    def episode(play: Play) -> Routine:
+        plans = next(begun) % 2
+        for number in range(3):
+            yield from play.ask("?", role="planner" if plans > number else "executor")
+        return None
+
+    def sizes(**pauses: float) -> dict[str, list[int]]:
+        models = {role: Batching(pause) for role, pause in pauses.items()}
+        jobs = [(None, seed) for seed in range(4)]
+        list(run_episodes([CountdownEnv() for _ in jobs], Scripted(episode), jobs, model=models))
+        return {role: model.sizes for role, model in models.items()}
+
+    expected = {"executor": [2, 4, 4], "planner": [2]}
+    assert sizes(executor=0.03, planner=0.0) == sizes(executor=0.0, planner=0.03) == expected
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,12 @@ class ModelThreads:
             self._work.put(None)
 
     def _start_batches(self) -> None:
-        for model in [model for model in self._pending if model not in self._busy]:
-            self._busy.add(model)
-            self._start(self._pending.pop(model))
+        # Those of all models together, and not before the last ones are back: which requests a batch has must not
+        # depend on which of two models is the faster one.
+        if not self._busy:
+            for model in list(self._pending):
+                self._busy.add(model)
+                self._start(self._pending.pop(model))
 
     def _start(self, samples: Sequence[_Sample]) -> None:
         self._under_way += 1

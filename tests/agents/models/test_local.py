@@ -176,11 +176,23 @@ def test_adapter__changes_the_answers(folder: Path, model: LocalModel, monkeypat
     (folder / "adapters").mkdir()
     monkeypatch.setattr(weights, "ADAPTERS", folder / "adapters")
     # The weights themselves were not trained on short prompts.
-    assert (LocalModel().options.adapter, LocalModel().prompts) == (None, None)
+    assert (LocalModel().options.files.adapter, LocalModel().prompts) == (None, None)
     tiny_adapter(folder / "adapters/ours.gguf")
-    assert (LocalModel().options.adapter, LocalModel().prompts) == (folder / "adapters/ours.gguf", "short")
+    assert (LocalModel().options.files.adapter, LocalModel().prompts) == (folder / "adapters/ours.gguf", "short")
     for other in (LocalModel(adapter="none"), LocalModel(folder / "tiny.gguf"), make_model("local:adapter=none")):
-        assert (other.options.adapter, other.prompts) == (None, None)
+        assert (other.options.files.adapter, other.prompts) == (None, None)
+
+
+def test_adapter__that_was_replaced_meanwhile_is_not_played(folder: Path):
+    model = make_model(f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,context=512,slots=1")
+    before, text = model.name, model.complete(PROMPT, **HOW).text
+    content = (folder / "adapter.gguf").read_bytes()
+    (folder / "adapter.gguf").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert model.complete(PROMPT, **HOW).text == text  # it is loaded
+    model.close()
+    assert model.name == before
+    with pytest.raises(ModelError, match=r"the files are others: their digest is sha256-.*, expected sha256-"):
+        model.complete(PROMPT, **HOW)
 
 
 @pytest.fixture
@@ -305,6 +317,13 @@ def test_make_model__refuses_more_memory_than_there_is(folder: Path, monkeypatch
         make_model(spec)
     monkeypatch.setattr(local, "available_memory", lambda: None)
     make_model(spec)
+
+
+def test_complete__refuses_more_memory_than_other_models_leave(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    model = LocalModel(folder / "tiny.gguf", context=64, slots=1)
+    monkeypatch.setattr(local, "available_memory", lambda: 2**20)
+    with pytest.raises(ModelError, match=r"the weights and 1 slots of 64 tokens need 0\.5 GiB"):
+        model.complete("x", **HOW)
 
 
 def test_make_model__counts_the_weights_as_memory(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -671,7 +690,7 @@ def test_default_weights__play_the_same_episodes_twice(smollm2: LocalModel, tmp_
 def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smollm2: LocalModel):
     """The differential test of working the adapter in, on what an agent asks."""
     adapter = weights.bundled_adapter()
-    stored = LocalModel(smollm2.options.file, adapter=adapter, slots=2, context=2048, threads=1)
+    stored = LocalModel(smollm2.options.files.weights, adapter=adapter, slots=2, context=2048, threads=1)
     written = LocalModel(adapter=adapter, slots=2, context=2048, threads=1)
     env = gym.make("TextCraft-v0", split="dev")
     batch = []
@@ -689,7 +708,7 @@ def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smo
 def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with(smollm2: LocalModel):
     transformers = pytest.importorskip("transformers", reason="the package transformers is not installed")
     pytest.importorskip("gguf", reason="the package gguf is not installed")
-    file = smollm2.options.file
+    file = smollm2.options.files.weights
     tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
     params = xllamacpp.CommonParams()
     params.model.path, params.n_ctx, params.n_parallel, params.verbosity = str(file), 256, 1, -1
