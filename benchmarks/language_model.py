@@ -2,7 +2,7 @@
 
     python benchmarks/language_model.py --seeds 0 --tables depth
     make train-lm LM_SEED=1    # runs/lm-seed1, and likewise 2; that of seed 0 is in the package
-    make train-lm LM_SEED=0 TOKENS=280000 LM_RUN=runs/lm-tenth-seed0    # the planner that was trained for a tenth
+    make train-lm LM_SEED=0 TOKENS=300000 LM_RUN=runs/lm-tenth-seed0    # the planner that was trained for a tenth
 
 A run is greedy, so that the seeds of an experiment are those of the training, and not of the play.
 """
@@ -38,7 +38,7 @@ SEEDS = (0, 1, 2)
 PACKAGED = 0
 """The seed whose adapter is in the package."""
 FULL, TENTH, UNTRAINED = "trained", "trained for a tenth", "untrained"
-SHORT_TOKENS = 280_000
+SHORT_TOKENS = 300_000
 SLOTS = 8
 """Episodes that the model answers at once; another number may change its arithmetic in the last digits."""
 CONTEXT = 8192

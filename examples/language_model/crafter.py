@@ -43,7 +43,7 @@ LISTED = 6
 FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
 """What a thought after a failure begins with: the number of failures since something was crafted."""
 MAX_FAILURES = len(FAILURES) - 1
-LONG_THOUGHT = 300
+LONG_THOUGHT = 260
 """Characters of a thought from which on its next sentence is a turn of its own: agents cut a turn off at 150 tokens."""
 
 
@@ -209,7 +209,11 @@ class Crafter(Teacher):
         if times > COUNTED:
             self.play("inventory")
             self.say_held(recipe, wanted, name)
-            for _ in range(too_few):
+            for left in range(too_few, 0, -1):
+                if self.lacks(recipe):
+                    held = self.held.get(recipe.output, 0)
+                    self.fail(self.action(recipe), recipe, wanted - held, name, held)
+                    self.gather(recipe, left)
                 self.play(self.action(recipe))
         elif part and not too_few and self.lacks(recipe) and self.errs("too many"):
             self.play(self.action(recipe), learnt=False)

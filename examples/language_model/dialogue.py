@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import ClassVar, NamedTuple
 
@@ -13,6 +13,12 @@ from textcraft_gym.agents.prompts import Prompts, Template
 
 PLANNERS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
 """The agent that asks for each kind of completion; the other dialogues are those of an executor, which is ReAct's."""
+
+
+LONGEST = 3400
+"""Maximum number of characters of an example of several dialogues: about 1,200 tokens."""
+LONGEST_REFLECTION = 650
+"""Maximum number of characters of a reflection: Reflexion cuts one off at 256 tokens."""
 
 
 class Span(NamedTuple):
@@ -119,7 +125,6 @@ class Situation(ABC):
         kinds: Mapping[Callable[[random.Random], Iterable[Branch | None]], float],
         rng: random.Random,
         *,
-        longest: int,
         shortest: int,
     ) -> Example:
         """Return dialogues of kinds that are drawn until there is no more room.
@@ -127,11 +132,10 @@ class Situation(ABC):
         Args:
             kinds: What makes the dialogues of each kind, and its weight.
             rng: Draws the kinds and their dialogues.
-            longest: Maximum number of characters of the example.
             shortest: The number of characters that a dialogue needs at least.
         """
         weights = dict(kinds)
-        room = longest - len(self.text)
+        room = LONGEST - len(self.text)
         branches: dict[Branch, None] = {}
         while weights and room > shortest:
             (drawn,) = rng.choices([*weights], [*weights.values()])
@@ -151,6 +155,19 @@ class Situation(ABC):
         """Return what a planner is asked, and its completion."""
         return completion(kind, self.prompt(task, information, agent=PLANNERS[kind], transcript=transcript), text)
 
+    def reflection_of(self, transcript: str, text: str, earlier: Sequence[str] = ()) -> Branch | None:
+        """Return what is asked after a trial that failed, and what is learnt from it; None if that is too long.
+
+        Args:
+            transcript: The trial.
+            text: What is learnt.
+            earlier: What was learnt from the trials before.
+        """
+        if len(text) > LONGEST_REFLECTION:
+            return None
+        told = remembered(earlier)
+        return self.completion("reflection", self.sentence, f" {text}", information=told, transcript=transcript)
+
     @classmethod
     def template(cls, agent: str) -> Template:
         """Return an agent's short prompt."""
@@ -161,6 +178,11 @@ def completion(kind: str, prompt: str, text: str) -> Branch:
     """Return a prompt and its completion, such as a plan, after which the model ends its text."""
     begun = text if text.startswith(" ") else f"\n{text}"
     return Branch(kind, (Span(prompt, False), Span(begun, True)), end=True)
+
+
+def remembered(reflections: Sequence[str]) -> str:
+    """Return what a trial reads of what was learnt before, as Reflexion writes it."""
+    return "\n\n".join(f"From an earlier trial: {reflection}" for reflection in reflections)
 
 
 def after_situation(template: Template, situation: str, **values: str) -> str:

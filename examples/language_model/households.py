@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import dialogue
-from dialogue import Branch, Example
+from dialogue import Branch, Example, remembered
 from housekeeper import PLACES_A_SEARCH, Housekeeper, groups
 from teacher import COMPLETED, FAILED, a
 
 from textcraft_gym.agents.adapt.step_plan import write_plan
+from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
 from textcraft_gym.agents.games.alfworld.household import (
     APPLIANCES,
@@ -32,8 +33,6 @@ from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty, parse_id
 from textcraft_gym.envs.alfworld.tasks import Task
 
-LONGEST = 1950
-"""Maximum number of characters of an example: about 700 tokens."""
 SHORTEST = 250
 """The number of characters that a dialogue needs at least."""
 SMALL_ROOM = 14
@@ -98,7 +97,7 @@ class Situation(dialogue.Situation):
             self.interrupted: 1.5,
             self.another_trial: 1.5,
         }
-        return self.filled(kinds, rng, longest=LONGEST, shortest=SHORTEST)
+        return self.filled(kinds, rng, shortest=SHORTEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
 
@@ -265,19 +264,21 @@ class Situation(dialogue.Situation):
     # -- Several trials -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield what is learnt from a trial that failed, and the trial after it."""
-        reflection = self.reflection(rng)
+        """Yield what is learnt from a trial that failed, and the trial after it; there may have been one before."""
+        before = self.reflection(rng) if rng.random() < 0.4 else None
+        earlier = [before.text] if before else []
+        reflection = self.reflection(rng, remembered(earlier))
         if reflection is None:
             return
-        learnt = self.completion("reflection", self.sentence, f" {reflection.text}", transcript=reflection.transcript)
-        told = f"From an earlier trial: {reflection.text}"
+        learnt = self.reflection_of(reflection.transcript, reflection.text, earlier)
+        told = remembered([*earlier, reflection.text])
         keeper = self.keeper(self.sentence, self.game.first, rng, told=told, first=reflection.first)
         trial = self.whole(keeper, "next trial")
         yield from rng.sample((learnt, trial), 2)  # rarely is there room for both
 
-    def reflection(self, rng: random.Random) -> Reflection | None:
+    def reflection(self, rng: random.Random, told: str = "") -> Reflection | None:
         """Return a failed trial, and what is learnt from it; None if the trial that was drawn is not possible."""
-        keeper = self.keeper(self.sentence, self.game.first, rng, slips=0)
+        keeper = self.keeper(self.sentence, self.game.first, rng, told=told, slips=0)
         has_parts = self.task.treatment or self.task.lamp or self.task.amount > 1
         way = rng.choice([self.searched, self.searched, self.left_closed, *[self.left_out] * bool(has_parts)])
         lesson, first = way(keeper, rng)
@@ -306,7 +307,7 @@ class Situation(dialogue.Situation):
         place = rng.choice(self.places)
         if " is closed" not in keeper.play(f"go to {place}"):
             return "", []
-        for _ in range(rng.randrange(2, 6)):
+        for _ in range(settings_for("reflexion", PROFILE.name).patience):
             keeper.play(f"take {self.task.thing} 1 from {place}")
         others = (other for other in likely(self.task.thing, self.places) if other != place)
         return f"{place} was closed, and I did not open it.", [place, *others][:PLACES_A_SEARCH]
@@ -320,10 +321,13 @@ class Situation(dialogue.Situation):
                 keeper.play(f"open {place}")
         if any(kind(seen) == thing for things in keeper.household.contents.values() for seen in things):
             return "", []
-        if rng.random() < 0.7:
-            keeper.end(FAILED)
-        others = [place for place in likely(thing, self.places) if place not in places]
-        return f"I looked at {', '.join(places)} and saw no {thing}.", others[:PLACES_A_SEARCH]
+        keeper.end(FAILED)
+        # A place beside another one cannot be gone to from there.
+        seen = [place for place in places if place in keeper.household.contents]
+        if not seen:
+            return "", []
+        others = [place for place in likely(thing, self.places) if place not in seen]
+        return f"I looked at {', '.join(seen)} and saw no {thing}.", others[:PLACES_A_SEARCH]
 
     def keeper(
         self,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import dialogue
-from dialogue import Branch, Example, numbered
+from dialogue import Branch, Example, numbered, remembered
 from teacher import COMPLETED, FAILED, CannotBeHad
 from toolmaker import MISTAKES, Toolmaker, plain
 
@@ -26,8 +26,6 @@ from textcraft_gym.envs.minetechtree.generator import generate
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State
 from textcraft_gym.envs.minetechtree.tasks import Task, all_tasks
 
-LONGEST = 2000
-"""Maximum number of characters of an example: about 700 tokens."""
 SHORTEST = 150
 """The number of characters that a dialogue needs at least."""
 MAX_AMOUNT = 8
@@ -79,19 +77,22 @@ class Situation(dialogue.Situation):
             self.impossible: 0.5,
             self.another_trial: 1,
         }
-        return self.filled(kinds, rng, longest=LONGEST, shortest=SHORTEST)
+        return self.filled(kinds, rng, shortest=SHORTEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the goal is reached."""
-        maker = self.maker(self.sentence, FIRST, rng)
+        yield self.whole(rng, "goal", "react")
+
+    def whole(self, rng: random.Random, kind: str, agent: str, information: str = "") -> Branch | None:
+        """Return an episode, which ends when the goal is reached."""
+        maker = self.maker(self.sentence, FIRST, rng, information)
         try:
             self.reach(maker)
         except CannotBeHad:
-            return
-        if maker.won:
-            yield maker.branch("goal", "react")
+            return None
+        return maker.branch(kind, agent) if maker.won else None
 
     def reach(self, maker: Toolmaker) -> None:
         """Have what the goal asks for, and wear it if that counts."""
@@ -181,7 +182,10 @@ class Situation(dialogue.Situation):
             if (source(item) and not ways()[item].tool) or item in ("log", "planks"):
                 continue
             amount = rng.choice((1, 1, 2, 3, rng.randrange(1, MAX_AMOUNT + 1)))
-            made.append(self.plan(f"{_verb(item)} {amount} {item}", item, amount))
+            task = f"{_verb(item)} {amount} {item}"
+            if rng.random() < 0.15:  # the last step of a plan says with what
+                task = self.step_texts(item, amount)[-1]
+            made.append(self.plan(task, item, amount))
         return rng.sample(made, min(len(made), 3))
 
     def plan(self, sentence: str, item: str, amount: int, *, worn: bool = False) -> Branch:
@@ -228,11 +232,21 @@ class Situation(dialogue.Situation):
     # -- Several trials -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield what is learnt from a trial that failed."""
-        maker = self.maker(self.sentence, FIRST, rng, mistakes=False)
+        """Yield what is learnt from a trial that failed, and a trial after others; there may have been several."""
+        earlier = [trial[1] for _ in range(rng.choice((0, 0, 1, 2))) if (trial := self.failed_trial(rng))]
+        trial = self.failed_trial(rng, remembered(earlier))
+        if not trial:
+            return
+        transcript, learnt = trial
+        yield self.reflection_of(transcript, learnt, earlier)
+        yield self.whole(rng, "next trial", "reflexion", remembered([*earlier, learnt]))
+
+    def failed_trial(self, rng: random.Random, information: str = "") -> tuple[str, str] | None:
+        """Return a trial that failed and what is learnt from it; None if the one that was drawn is not possible."""
+        maker = self.maker(self.sentence, FIRST, rng, information, mistakes=False)
         steps = self.full_steps()
         if not steps:
-            return
+            return None
         try:
             if self.game.aims[0].worn and rng.random() < 0.7:
                 maker.have(self.item, 1)
@@ -241,13 +255,12 @@ class Situation(dialogue.Situation):
             else:
                 last = [step for step in steps if not step.startswith(("equip", "hunt"))][-1]
                 if not all(maker.mistake(last) for _ in range(rng.randrange(1, 4))):
-                    return
+                    return None
                 maker.end(f"think: I see no way. {FAILED}")
                 lesson = f"I tried to {' '.join(last.split(' using ')[0].split(' with ')[0].split())} too early."
         except CannotBeHad:
-            return
-        learnt = f" {lesson} New plan:\n{numbered(steps)}"
-        yield self.completion("reflection", self.sentence, learnt, transcript=maker.transcript)
+            return None
+        return maker.transcript, f"{lesson} New plan:\n{numbered(steps)}"
 
     # -- What they have in common -------------------------------------------------------------------------------------
 

@@ -130,7 +130,11 @@ def _dialogue(episode: Episode, situation: str, task: str) -> Branch:
 
 def learn(training: Training, examples: Sequence[Example], rng: random.Random) -> float:
     """Learn the episodes of each goal a number of times, a few goals at a step, and return the mean loss."""
-    encoded = [part for example in examples for part in parts(training.tokenizer, example, training.plan.longest)]
+    encoded = [
+        part
+        for example in examples
+        for part in parts(training.tokenizer, example, training.plan.longest, training.plan.most)
+    ]
     losses = []
     for _ in range(EPOCHS):
         rng.shuffle(encoded)

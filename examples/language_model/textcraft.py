@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import product
 
 import dialogue
-from crafter import MISTAKES, Crafter, holding
-from dialogue import Branch, Example, numbered
+from crafter import MAX_FAILURES, MISTAKES, Crafter, holding
+from dialogue import Branch, Example, numbered, remembered
 from teacher import FAILED, CannotBeHad
 
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
@@ -34,7 +34,7 @@ TRAINING_SEEDS = 5000
 KINDS = 0.5
 """Share of the made goals that are drawn from those that take a crafted kind, if there are any: in Minecraft a model
 remembers which command makes planks, and in a made book it must learn to look for one."""
-BROAD = 0.3
+BROAD = 0.2
 """Share of the made books whose commands have three or four parts each, of which other books have few."""
 ALIKE = 0.35
 """Share of the made books whose names are much alike, so that each of their words must be read."""
@@ -66,9 +66,9 @@ class Situation(dialogue.Situation):
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Iterator[Situation]:
-        """Yield situations without end: two fifths are of Minecraft's recipes, the others of made books."""
+        """Yield situations without end: of Minecraft's recipes and, somewhat more, of made books."""
         while True:
-            if rng.random() < 0.4:
+            if rng.random() < 0.45:
                 book = RecipeBook.load()
                 goals, forbidden = _minecraft_goals()
             else:
@@ -96,14 +96,15 @@ class Situation(dialogue.Situation):
         if self.goal in tasks:
             made.append(self.whole_goal(rng))
             made += [self.full_plan()] if rng.random() < 0.3 else []
+            made += [self.reflection(rng)] if rng.random() < 0.15 else []
+            made += [self.next_trial(rng)] if rng.random() < 0.1 else []
         made += [self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks]
         made += [self.sub_task(rng, rng.choice(others))] if others and rng.random() < 0.4 else []
         made += [self.kind(rng)] if rng.random() < 0.8 else []
-        made += [self.plan(item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
+        made += [self.plan(rng, item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
         made += [self.get(rng)] if rng.random() < 0.4 else []
         made += [self.impossible(rng)] if rng.random() < 0.25 else []
         made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.25 else []
-        made += [self.reflection(rng)] if self.goal in tasks and rng.random() < 0.15 else []
         branches = list(dict.fromkeys(branch for branch in made if branch))
         rng.shuffle(branches)
         return Example(self.text, tuple(branches))
@@ -126,15 +127,15 @@ class Situation(dialogue.Situation):
 
     # -- The executor -----------------------------------------------------------------------------------------------
 
-    def whole_goal(self, rng: random.Random) -> Branch | None:
+    def whole_goal(self, rng: random.Random, information: str = "", kind: str = "goal") -> Branch | None:
         """Return an episode from empty hands, which ends when the goal is crafted."""
-        crafter = self.crafter(rng, self.sentence)
+        crafter = self.crafter(rng, self.sentence, information=information)
         command = crafter.command_for(self.goal)
         try:
             crafter.craft(command, 1, self.book.names[self.goal], part=False)
         except CannotBeHad:
             return None
-        return crafter.attempt("goal", self.goal, 1, "react")
+        return crafter.attempt(kind, self.goal, 1, "react" if kind == "goal" else "reflexion")
 
     def sub_task(self, rng: random.Random, item: str) -> Branch | None:
         """Return an attempt at a step of a plan; one in five names what to use, as a plan's last step does."""
@@ -250,8 +251,8 @@ class Situation(dialogue.Situation):
 
     # -- The planners -----------------------------------------------------------------------------------------------
 
-    def plan(self, item: str, amount: int) -> Branch | None:
-        """Return a plan, one level down."""
+    def plan(self, rng: random.Random, item: str, amount: int) -> Branch | None:
+        """Return a plan, one level down: of the goal, or of a step that failed, which may say what to use."""
         crafter = self.crafter(random.Random(0))
         command = crafter.command((item,))
         if command is None:
@@ -263,8 +264,12 @@ class Situation(dialogue.Situation):
             part = crafter.member(slot.ingredient)
             verb = "craft" if part in self.book.recipes else "get"
             steps.append(f"{verb} {times * slot.amount} {self.book.names[part]}")
-        task = self.sentence if item == self.goal else f"craft {amount} {name}"
         steps.append(self.last_step(crafter, command, times))
+        if item == self.goal:
+            task = self.sentence
+        else:
+            verb = "get" if rng.random() < 0.05 else "craft"  # a planner may take an item for one that can be got
+            task = steps[-1] if rng.random() < 0.15 else f"{verb} {amount} {name}"
         return self.completion("plan", task, f"# {crafter.intention(command, amount, name)}\n{numbered(steps)}")
 
     def full_plan(self) -> Branch:
@@ -300,9 +305,25 @@ class Situation(dialogue.Situation):
         )
         return f"craft {times * command.makes} {self.book.names[command.output]} using {using}"
 
+    # -- Several trials -----------------------------------------------------------------------------------------------
+
     def reflection(self, rng: random.Random) -> Branch | None:
-        """Return a trial that failed, and what is learnt from it."""
-        crafter = self.crafter(rng)
+        """Return a trial that failed, and what is learnt from it; there may have been others before."""
+        earlier = self.lessons(rng, rng.choice((0, 0, 1, 2)))
+        transcript, learnt = self.failed_trial(rng, remembered(earlier))
+        return self.reflection_of(transcript, learnt, earlier)
+
+    def next_trial(self, rng: random.Random) -> Branch | None:
+        """Return an episode after one or more that failed."""
+        return self.whole_goal(rng, remembered(self.lessons(rng, rng.choice((1, 1, 2, 3)))), "next trial")
+
+    def lessons(self, rng: random.Random, number: int) -> list[str]:
+        """Return what was learnt from some trials."""
+        return [self.failed_trial(rng)[1] for _ in range(number)]
+
+    def failed_trial(self, rng: random.Random, information: str = "") -> tuple[str, str]:
+        """Return a trial, given up after the same line failed three times, and what is learnt from it."""
+        crafter = self.crafter(rng, self.sentence, information=information)
         command = crafter.command_for(self.goal)
         crafted = [slot for slot in command.slots if crafter.command(slot.ingredient)]
         name = self.book.names[self.goal]
@@ -310,25 +331,28 @@ class Situation(dialogue.Situation):
         if crafted and rng.random() < 0.5:
             slot = rng.choice(crafted)
             part = name_of_ingredient(slot.ingredient)
-            for _ in range(rng.randrange(1, 4)):
-                crafter.play(f"get {slot.amount} {part}")
+            line = f"get {slot.amount} {part}"
             lesson = f"I tried to get {part}, but a command makes it."
         else:
-            for _ in range(rng.randrange(1, 4)):
-                crafter.play(crafter.action(command))
+            for slot in command.slots[: rng.randrange(len(command.slots))]:
+                if crafter.can_be_got(slot.ingredient):
+                    crafter.have(slot.ingredient, slot.amount)
+            line = crafter.action(command)
             lesson = f"I tried to craft {name} before I held what it takes."
-        if rng.random() < 0.5:
-            crafter.end(FAILED)
+        for _ in range(crafter.failures, MAX_FAILURES):
+            crafter.play(line)
+        crafter.end(f"think: {crafter.after_failure()}{FAILED}")
         _, steps = self.full_steps()
-        learnt = f" {lesson} New plan:\n{numbered(steps)}"
-        return self.completion("reflection", self.sentence, learnt, transcript=crafter.transcript)
+        return crafter.transcript, f"{lesson} New plan:\n{numbered(steps)}"
 
     # -- What they have in common -------------------------------------------------------------------------------------
 
-    def crafter(self, rng: random.Random, task: str = "", held: Mapping[str, int] | None = None) -> Crafter:
+    def crafter(
+        self, rng: random.Random, task: str = "", held: Mapping[str, int] | None = None, *, information: str = ""
+    ) -> Crafter:
         """Return the teacher at the beginning of a task; in two fifths of the dialogues it may make mistakes."""
         mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3))) if rng.random() < 0.4 else []
-        prompt = self.prompt(task, text.inventory(self.book, held) if held else "")
+        prompt = self.prompt(task, text.inventory(self.book, held) if held else information)
         return Crafter(self.book, self.shown, held or {}, prompt, mistakes=mistakes, rng=rng)
 
     def inventory(self, rng: random.Random, item: str, amount: int) -> dict[str, int]:

@@ -48,15 +48,17 @@ class Plan:
         tokens: Tokens to train on in all, padding not counted.
         examples: Examples of a step; each has several dialogues.
         longest: Tokens of an example; longer ones are divided.
+        most: Tokens of an example of one dialogue; a longer one is left out.
         rate: Highest learning rate, after the warm-up; it then falls to 0 along a straight line.
         warm_up: Share of the tokens over which the rate rises.
     """
 
-    worlds: str = "textcraft=0.65,alfworld=0.22,minetechtree=0.08,webshop=0.05"
+    worlds: str = "textcraft=0.68,alfworld=0.22,minetechtree=0.06,webshop=0.04"
     seed: int = 0
-    tokens: int = 2_800_000
+    tokens: int = 3_000_000
     examples: int = 1
     longest: int = 1_200
+    most: int = 1_800
     rate: float = 1e-3
     warm_up: float = 0.02
 
@@ -169,7 +171,7 @@ def digest(before: str, examples: list[Encoded]) -> str:
 def batches(plan: Plan, tokenizer: Any) -> Iterator[list[Encoded]]:
     """Yield batches without end."""
     examples = worlds.examples(plan.worlds, plan.seed)
-    stream = (part for example in examples for part in parts(tokenizer, example, plan.longest))
+    stream = (part for example in examples for part in parts(tokenizer, example, plan.longest, plan.most))
     rng = random.Random(plan.seed)
     while True:
         pool = sorted(islice(stream, POOL), key=lambda encoded: len(encoded.ids))
@@ -178,11 +180,11 @@ def batches(plan: Plan, tokenizer: Any) -> Iterator[list[Encoded]]:
         yield from groups
 
 
-def parts(tokenizer: Any, example: Example, longest: int) -> Iterator[Encoded]:
+def parts(tokenizer: Any, example: Example, longest: int, most: int) -> Iterator[Encoded]:
     """Yield an example in tokens, in as many parts as it takes, each the situation and the next dialogues that fit.
 
-    Only a dialogue that does not fit alone is left out: to leave out the last of each example instead would leave out
-    most of what follows a long situation.
+    A dialogue that does not fit alone is a part of its own; only one of more than ``most`` tokens is left out. To leave
+    out the last of each example instead would leave out most of what follows a long situation.
     """
     dialogues: tuple[Branch, ...] = ()
     part = None
@@ -191,10 +193,9 @@ def parts(tokenizer: Any, example: Example, longest: int) -> Iterator[Encoded]:
         if part and len(longer.ids) > longest:
             yield part
             dialogues, longer = (), encode(tokenizer, example._replace(branches=(dialogue,)))
-        if len(longer.ids) <= longest:
-            dialogues, part = (*dialogues, dialogue), longer
-        elif not dialogues:
             part = None
+        if len(longer.ids) <= most:
+            dialogues, part = (*dialogues, dialogue), longer
     if part:
         yield part
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 import dialogue
-from dialogue import Branch, Example, completion, numbered
-from teacher import COMPLETED, Teacher
+from dialogue import LONGEST, Branch, Example, completion, numbered
+from teacher import COMPLETED, FAILED, Teacher
 
 from textcraft_gym.agents.games.webshop.game_profile import PROFILE
 from textcraft_gym.agents.games.webshop.pages import Listing, bound, content, query, read_listings, wanted
@@ -24,15 +24,16 @@ from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.envs.webshop.catalogue import Catalogue
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.reward import has_attribute
 from textcraft_gym.envs.webshop.rules import BUY, PREVIOUS, World, apply, read
 from textcraft_gym.envs.webshop.state import START, Shop, State, Transition
 
-LONGEST = 1900
-"""Maximum number of characters of an example: about 700 tokens."""
 TRAINING_SHOPS = range(1, 200)
 """Seeds of the shops for training; that of the registered environment is 0."""
 SEARCH, OPEN, CHOOSE, PURCHASE = "search for", "open a product that fits", "choose the options", "buy the product"
 """The steps of a plan in full."""
+DETAILS = ("features", "description")
+"""The pages that say more of a product."""
 BUY_STEP = "Buy[the options named]"
 
 
@@ -99,9 +100,10 @@ class Situation(dialogue.Situation):
                 yield cls(shop.shop, goal)
 
     def example(self, rng: random.Random) -> Example:
-        """Return dialogues about the situation, or a question of the skills; none if the search finds nothing right."""
+        """Return dialogues about the situation, or a question of the skills."""
         if self.right is None:
-            return Example(self.text, ())
+            branch = self.nothing_fits(rng)
+            return Example(self.text, (branch,) if branch else ())
         if rng.random() < 0.3:
             return self.match(rng)
         kinds: list[Callable[[random.Random], Iterable[Branch | None]]] = [
@@ -124,11 +126,15 @@ class Situation(dialogue.Situation):
     # -- The executor -------------------------------------------------------------------------------------------------
 
     def whole(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield an episode, which ends with the purchase."""
+        """Yield an episode, which ends with the purchase of the first product that is seen to fit, or may fit."""
+        if (self.shown or self.ranked()[0]) != self.right:
+            return
         shopper = self.shopper(self.sentence, START, rng)
         shopper.play(query(self.words))
         shopper.think(self.evidence(self.known_right))
         shopper.play(self.plan_left[0])
+        if not self.looks(shopper):
+            return
         self.choose(shopper)
         shopper.play(click(BUY))
         yield shopper.branch("goal", "react")
@@ -147,9 +153,18 @@ class Situation(dialogue.Situation):
         yield shopper.branch("buy")
 
     def steps(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield one or two steps of a plan in full."""
-        made = self.all_steps(rng)
+        """Yield one or two steps of a plan in full; the one that opens a product only if it is seen to be right."""
+        searching, opening, *others = self.all_steps(rng)
+        made = [searching, *others, *[opening] * (self.shown == self.right)]
         yield from rng.sample(made, rng.choice((1, 2)))
+
+    def nothing_fits(self, rng: random.Random) -> Branch | None:
+        """Return the step that opens a product, where no title shows all that is wanted at its price."""
+        if self.shown or not self.listings:
+            return None
+        shopper = self.shopper(OPEN, self.results, rng, self.told(self.page))
+        shopper.end(f"think: No product in view shows all of it. {FAILED}")
+        return shopper.branch("step")
 
     def all_steps(self, rng: random.Random) -> list[Branch | None]:
         """Return the steps of a plan in full, each with what the one before left."""
@@ -167,6 +182,20 @@ class Situation(dialogue.Situation):
         buying = self.shopper(PURCHASE, choosing.state, rng, self.told(page, asin))
         buying.play(click(BUY))
         return [shopper.branch("step") for shopper in (searching, opening, choosing, buying)]
+
+    def looks(self, shopper: Shopper) -> bool:
+        """Look into the product in view for what its title does not show; return whether all is found."""
+        title = self.known_right.title.lower()
+        hidden = [attribute for attribute in self.goal.attributes if attribute not in title]
+        for page in DETAILS if hidden else ():
+            seen = shopper.play(click(page)).lower()
+            found = [attribute for attribute in hidden if attribute in seen]
+            shopper.think(f"It is {', '.join(found)}." if found else f"{', '.join(hidden)} is not said here.")
+            shopper.play(click(PREVIOUS))
+            hidden = [attribute for attribute in hidden if attribute not in found]
+            if not hidden:
+                break
+        return not hidden
 
     def choose(self, shopper: Shopper) -> None:
         """Choose the options that are wanted, in three tenths of the dialogues after a click on what is no button."""
@@ -241,10 +270,10 @@ class Situation(dialogue.Situation):
     def simple_question(self) -> Example:
         """Return SimpleMatch's question: a title shows every attribute that is wanted, or nothing is named."""
         prompt = self.template("simple_match").fill(situation=self.text, task=self.simple_match, information=self.page)
-        title = self.known_right.title.lower()
-        hidden = [attribute for attribute in self.goal.attributes if attribute not in title]
-        answer = f"{self.evidence(self.known_right)}\n{self.known_right.asin}"
-        return _question(prompt, "simple match", "The titles do not show all of it.\nnone" if hidden else answer)
+        answer = "The titles do not show all of it.\nnone"
+        if self.shows_all(self.known_right):
+            answer = f"{self.evidence(self.known_right)}\n{self.known_right.asin}"
+        return _question(prompt, "simple match", answer)
 
     def detail_question(self, asin: str) -> Example:
         """Return DetailMatch's question about a product."""
@@ -257,8 +286,12 @@ class Situation(dialogue.Situation):
         missing = [value for value in self.values if value not in self.world.shop.options(asin)]
         if self.is_right(asin):
             return _question(prompt, "detail match", f"Yes, {', '.join([*shown, *self.values]) or 'it fits'}.")
-        missing += [attribute for attribute in self.goal.attributes if attribute not in shown]
-        return _question(prompt, "detail match", f"No, {', '.join(f'no {one}' for one in missing) or 'another kind'}.")
+        product = self.world.shop.products[asin]
+        missing += [attribute for attribute in self.goal.attributes if not has_attribute(product, attribute)]
+        reasons = [f"no {one}" for one in missing]
+        most, price = bound(self.goal.instruction), next(one.price for one in self.listings if one.asin == asin)
+        reasons += [f"${price} is above {most:.2f}"] if price > most else []
+        return _question(prompt, "detail match", f"No, {', '.join(reasons) or 'another kind'}.")
 
     # -- What is known ------------------------------------------------------------------------------------------------
 
@@ -267,6 +300,16 @@ class Situation(dialogue.Situation):
         """The right product on the page of results."""
         assert self.right  # noqa: S101
         return self.right
+
+    @property
+    def shown(self) -> Listing | None:
+        """The first product in view whose title and price show all that is wanted; None if there is none."""
+        return next(filter(self.shows_all, self.ranked()), None)
+
+    def shows_all(self, listing: Listing) -> bool:
+        """Return whether the title and price of a product show all that is wanted."""
+        title = listing.title.lower()
+        return listing.price <= bound(self.goal.instruction) and all(one in title for one in self.goal.attributes)
 
     @property
     def values(self) -> list[str]:

@@ -8,6 +8,7 @@ from collections import Counter
 from itertools import groupby, islice, pairwise
 
 import crafter
+import dialogue
 import gates
 import gymnasium as gym
 import pytest
@@ -16,14 +17,16 @@ from dialogue import Branch, Example, Span
 
 from tests.examples.conftest import EXAMPLES
 from tests.examples.dialogues import branches, learns_only_the_players_lines, turns
+from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.step_plan import parse_plan
+from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.games.crafting import read_crafts, read_held
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.splits import paper_splits
 
-EXAMPLE_COUNT = 150
-KINDS = {"goal", "sub-task", "kind", "get", "impossible", "stuck", "plan", "full plan", "reflection"}
+EXAMPLE_COUNT = 200
+KINDS = {"goal", "sub-task", "kind", "get", "impossible", "stuck", "next trial", "plan", "full plan", "reflection"}
 AGENTS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
 """The agent whose prompt a kind of dialogue begins with; of the others it is ReAct's, the executor's."""
 
@@ -57,7 +60,7 @@ def test_examples__have_every_kind_of_dialogue(examples: list[Example]):
 def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
     for example, branch in branches(examples, *KINDS):
         prompt = branch.spans[0].text
-        told = prompt.split("Inventory: ")[1].split("\n>")[0] if "Inventory: " in prompt else ""
+        told = re.search(r"^(?:Inventory: |From an earlier trial: ).*?(?=\n>|\n+What you did:)", prompt, re.S | re.M)
         trial = (
             prompt.split("What you did:\n")[1].removesuffix("\n\nReflection:") if branch.kind == "reflection" else ""
         )
@@ -65,10 +68,28 @@ def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
         filled = template.fill(
             situation=example.situation,
             task=task_of(branch),
-            information=f"Inventory: {told}" if told else "",
+            information=told[0] if told else "",
             transcript=trial,
         )
         assert example.situation + prompt == filled, branch.kind
+
+
+def test_trials__read_what_was_learnt_as_reflexion_writes_it(examples: list[Example]):
+    found = Counter()
+    for _, branch in branches(examples, "next trial", "reflection"):
+        prompt = branch.spans[0].text.partition("What you did:")[0]
+        earlier = [text.strip(" \n>") for text in prompt.split("From an earlier trial: ")[1:]]
+        assert ReflexionAgent(TEXTCRAFT)._learned(earlier) in prompt
+        assert all("New plan:\nStep 1: " in text for text in earlier)
+        found[branch.kind, len(earlier)] += 1
+    assert {1, 2} <= {number for kind, number in found if kind == "next trial"}
+    assert {0, 1, 2} == {number for kind, number in found if kind == "reflection"}
+
+
+def test_trials__that_failed_end_as_the_player_ends_them(examples: list[Example]):
+    for _, branch in branches(examples, "reflection"):
+        assert "> think: Failed three times. task failed!\n\nReflection:" in branch.text
+        assert len(branch.spans[1].text) <= dialogue.LONGEST_REFLECTION + 1
 
 
 def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -150,7 +171,7 @@ def test_executor__looks_at_what_it_holds_after_a_craft_that_lacked_something(ex
 
 def test_executor__counts_failures_since_something_was_crafted_and_gives_up_after_three(examples: list[Example]):
     ends = set()
-    for _, branch in branches(examples, "goal", "sub-task", "get", "impossible", "stuck"):
+    for _, branch in branches(examples, "goal", "next trial", "sub-task", "get", "impossible", "stuck"):
         failures, is_told = 0, True
         for line, answer, _ in turns(branch):
             if line.startswith("think:") and not is_told:

@@ -6,6 +6,7 @@ import random
 import re
 from itertools import islice
 
+import dialogue
 import gymnasium as gym
 import minetechtree as data
 import pytest
@@ -25,7 +26,7 @@ from textcraft_gym.envs.minetechtree.moves import Refused, understand
 from textcraft_gym.envs.minetechtree.tasks import all_tasks
 
 EXAMPLE_COUNT = 250
-EXECUTORS = ("goal", "sub-task", "impossible")
+EXECUTORS = ("goal", "next trial", "sub-task", "impossible")
 PLANNERS = ("plan", "full plan", "reflection")
 SHORT = Prompts("short")
 TASKS = ("stick", "oak_door", "wooden_axe", "stone_pickaxe", "furnace", "torch", "white_bed", "leather_boots")
@@ -56,7 +57,7 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
     assert {branch.kind for example in examples for branch in example.branches} == {*EXECUTORS, *PLANNERS}
     for example in examples:
-        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= data.LONGEST
+        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= dialogue.LONGEST
 
 
 def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from itertools import islice
 
 import gymnasium as gym
@@ -66,12 +67,40 @@ def test_shops__are_for_training_alone():
 
 
 def test_goals__are_what_react_reads_and_says(situations: dict[str, data.Situation]):
+    played = 0
     for task, situation in situations.items():
-        (goal,) = situation.whole(random.Random(task))
+        goals = list(situation.whole(random.Random(task)))
+        if not goals:
+            continue  # another product seems to fit, or nothing says that this one does
+        (goal,) = goals
+        played += 1
         model = scripted(goal)
         episode = play(ReActAgent(WEBSHOP, SHORT), {"executor": model}, task)
         assert [asked["prompt"] for asked in model.asked] == prompts(situation.text, goal)
         assert episode.won
+    assert played > len(situations) / 2
+
+
+def test_claims__of_failure_are_where_no_title_shows_all_of_it(examples: list[Example]):
+    failed = [branch for _, branch in branches(examples, "step") if branch.text.endswith("task failed!\n")]
+    assert failed
+    for branch in failed:
+        assert "Your task is to: open a product that fits" in branch.text
+
+
+def test_details__that_speak_against_a_product_are_true():
+    reasons = Counter()
+    for situation in islice(data.Situation.drawn(random.Random(5)), 250):
+        for listing in situation.listings[:3] if situation.right else ():
+            (branch,) = situation.detail_question(listing.asin).branches
+            answer = branch.spans[1].text.strip()
+            if price := re.search(r"\$([0-9.]+) is above (\d+\.\d+)", answer):
+                assert float(price[1]) > float(price[2])
+                assert f"Price: ${price[1]}" in branch.spans[0].text
+            reasons["price" if price else answer.split()[0]] += 1
+            reasons["kind"] += "another kind" in answer
+    assert reasons["price"] > 5
+    assert reasons["Yes,"] > 5
 
 
 def test_modules__are_what_adapt_asks(situations: dict[str, data.Situation]):

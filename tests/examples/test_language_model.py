@@ -81,21 +81,24 @@ def test_dialogues__no_turn_is_longer_than_agents_let_a_model_write(tokenizer):
 def test_parts__have_each_dialogue_once_and_in_order_but_those_that_do_not_fit_alone(tokenizer):
     from train import parts
 
-    longest, counts = 400, []
+    longest, most, counts = 400, 600, []
+    long = 0
     for example in islice(data.examples(3), 15):
         situation = tokenizer(example.situation, add_special_tokens=False).input_ids
-        divided = [*parts(tokenizer, example, longest)]
+        divided = [*parts(tokenizer, example, longest, most)]
         alone = [encode(tokenizer, example._replace(branches=(branch,))) for branch in example.branches]
         found = []
         for part in divided:
             assert part.ids[: len(situation)] == situation
-            assert len(part.ids) <= longest
+            assert len(part.ids) <= (most if max(part.branches) == 1 else longest)
             found += [
                 [token for token, at in zip(part.ids, part.branches, strict=True) if at == number]
                 for number in range(1, max(part.branches) + 1)
             ]
-        assert found == [one.ids[len(situation) :] for one in alone if len(one.ids) <= longest]
+        assert found == [one.ids[len(situation) :] for one in alone if len(one.ids) <= most]
         counts.append((len(divided), len(alone) - len(found)))
+        long += sum(len(part.ids) > longest for part in divided)
+    assert long > 0
     assert max(parted for parted, _ in counts) > 1
     assert max(missing for _, missing in counts) > 0
 
