@@ -355,19 +355,17 @@ class Crafter(Teacher):
 
     def attempt(self, kind: str, item: str, count: int, agent: str = "adapt", *, end: bool = False) -> Branch | None:
         """Return the dialogue if so many of an item are held, which is claimed if ``end`` is true; else None."""
-        if self.failed or self.held.get(item, 0) < count or not self.fits(agent):
+        if self.held.get(item, 0) < count:
             return None
         if end:
             self.end(COMPLETED)
-        return Branch(kind, tuple(self.spans))
+        return self.branch(kind, agent)
 
     def give_up(self, kind: str, why: str) -> Branch | None:
         """Return the dialogue, which ends with the reason why it failed, if there is one beside the failures."""
-        if self.failed or not self.fits():
-            return None
         reasons = [self.after_failure().strip(), why, FAILED]
         self.end(f"think: {' '.join(filter(None, reasons))}")
-        return Branch(kind, tuple(self.spans))
+        return self.branch(kind)
 
     def named(self, ingredient: Ingredient) -> bool:
         """Return whether an ingredient's name is that of an item."""

@@ -33,6 +33,8 @@ from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty, parse_id
 from textcraft_gym.envs.alfworld.tasks import Task
 
+LONGEST_PLAN = 1100
+"""Maximum number of characters of a plan: the planner's is cut off at 400 tokens, before the order of its steps."""
 SHORTEST = 250
 """The number of characters that a dialogue needs at least."""
 SMALL_ROOM = 14
@@ -46,11 +48,30 @@ class Reflection(NamedTuple):
         transcript: The trial.
         text: The lesson and the new plan.
         first: The places to search first in the next trial.
+        empty: The places that were searched in vain.
     """
 
     transcript: str
     text: str
     first: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+
+
+class Lesson(NamedTuple):
+    """What is said of a failed trial.
+
+    Attributes:
+        text: Why it failed; empty if it did not.
+        first: The places to search first in the next trial.
+        empty: The places that were searched in vain.
+    """
+
+    text: str
+    first: Sequence[str] = ()
+    empty: Sequence[str] = ()
+
+
+NO_LESSON = Lesson("")
 
 
 def draw_task(rng: random.Random) -> str:
@@ -250,8 +271,9 @@ class Situation(dialogue.Situation):
 
     def full_plan(self, rng: random.Random) -> Iterator[Branch]:
         """Yield a plan in full."""
-        steps = [self.alternatives(step) for step in self.stages()]
-        yield self.completion("full plan", self.sentence, f"{self.comment()}\n{_plan(steps)}")
+        text = f"{self.comment()}\n{_plan([self.alternatives(step) for step in self.stages()])}"
+        if len(text) <= LONGEST_PLAN:
+            yield self.completion("full plan", self.sentence, text)
 
     def comment(self) -> str:
         """Return the thought before a plan: the places that the task needs."""
@@ -265,9 +287,10 @@ class Situation(dialogue.Situation):
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield what is learnt from a trial that failed, and the trial after it; there may have been one before."""
-        before = self.reflection(rng) if rng.random() < 0.4 else None
+        before = self.reflection(rng) if rng.random() < 0.6 else None
+        before = before if before and before.empty else None  # after another one, the next trial goes further
         earlier = [before.text] if before else []
-        reflection = self.reflection(rng, remembered(earlier))
+        reflection = self.reflection(rng, before)
         if reflection is None:
             return
         learnt = self.reflection_of(reflection.transcript, reflection.text, earlier)
@@ -276,58 +299,57 @@ class Situation(dialogue.Situation):
         trial = self.whole(keeper, "next trial")
         yield from rng.sample((learnt, trial), 2)  # rarely is there room for both
 
-    def reflection(self, rng: random.Random, told: str = "") -> Reflection | None:
+    def reflection(self, rng: random.Random, before: Reflection | None = None) -> Reflection | None:
         """Return a failed trial, and what is learnt from it; None if the trial that was drawn is not possible."""
+        told, empty = (remembered([before.text]), before.empty) if before else ("", ())
         keeper = self.keeper(self.sentence, self.game.first, rng, told=told, slips=0)
         has_parts = self.task.treatment or self.task.lamp or self.task.amount > 1
         way = rng.choice([self.searched, self.searched, self.left_closed, *[self.left_out] * bool(has_parts)])
-        lesson, first = way(keeper, rng)
-        if not lesson:
+        places = [place for place in self.places if place not in empty]
+        lesson, first, seen = way(keeper, rng, places)
+        if not (lesson and first) or len(keeper.spans) // 2 > settings_for("reflexion", PROFILE.name).turns:
             return None
         stages = self.stages()
         stages[0] += f" from {', '.join(first)}"
         plan = _plan([[stage] for stage in stages])
-        return Reflection(keeper.transcript, f"{lesson} New plan:\n{plan}", tuple(first))
+        return Reflection(keeper.transcript, f"{lesson} New plan:\n{plan}", tuple(first), tuple(seen))
 
-    def left_out(self, keeper: Housekeeper, rng: random.Random) -> tuple[str, list[str]]:
-        """Claim to be done where a part is left; return the lesson, and where the thing was."""
+    def left_out(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
+        """Claim to be done where a part is left; the thing is where it was."""
         task, stages = self.task, self.stages()
         keeper.think(f"To do: {stages[0]}, {stages[-1]}.")
         keeper.work(task._replace(amount=1, treatment="", lamp=""))
         taken = next((span.text for span in keeper.spans if span.text.startswith(" take ")), "")
         if keeper.won or not taken:
-            return "", []
+            return NO_LESSON
         keeper.end(COMPLETED)
         missing = f"{task.treatment} it" if task.treatment else f"look at it under the {task.lamp}"
         lesson = f"I did not {missing}." if task.amount == 1 else f"I put only one {task.thing}, and not two."
-        return lesson, [taken.strip().rpartition(" from ")[2]]
+        return Lesson(lesson, [taken.strip().rpartition(" from ")[2]])
 
-    def left_closed(self, keeper: Housekeeper, rng: random.Random) -> tuple[str, list[str]]:
-        """Try to take something out of a closed place; return the lesson, and places with this one first."""
-        place = rng.choice(self.places)
+    def left_closed(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
+        """Try to take something out of a closed place; next time this one comes first."""
+        place = rng.choice(places)
         if " is closed" not in keeper.play(f"go to {place}"):
-            return "", []
+            return NO_LESSON
         for _ in range(settings_for("reflexion", PROFILE.name).patience):
             keeper.play(f"take {self.task.thing} 1 from {place}")
-        others = (other for other in likely(self.task.thing, self.places) if other != place)
-        return f"{place} was closed, and I did not open it.", [place, *others][:PLACES_A_SEARCH]
+        others = (other for other in likely(self.task.thing, places) if other != place)
+        return Lesson(f"{place} was closed, and I did not open it.", [place, *others][:PLACES_A_SEARCH])
 
-    def searched(self, keeper: Housekeeper, rng: random.Random) -> tuple[str, list[str]]:
-        """Search a few places in vain; return the lesson, and the likeliest of the others."""
+    def searched(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
+        """Search a few places in vain; next time the likeliest of the others come first."""
         thing = self.task.thing
-        places = rng.sample(self.places, min(rng.randrange(2, 6), len(self.places) - 2))
-        for place in places:
+        for place in rng.sample(places, max(0, min(rng.randrange(2, 6), len(places) - 2))):
             if " is closed" in keeper.play(f"go to {place}"):
                 keeper.play(f"open {place}")
-        if any(kind(seen) == thing for things in keeper.household.contents.values() for seen in things):
-            return "", []
-        keeper.end(FAILED)
         # A place beside another one cannot be gone to from there.
         seen = [place for place in places if place in keeper.household.contents]
-        if not seen:
-            return "", []
-        others = [place for place in likely(thing, self.places) if place not in seen]
-        return f"I looked at {', '.join(seen)} and saw no {thing}.", others[:PLACES_A_SEARCH]
+        if not seen or any(kind(one) == thing for place in seen for one in keeper.household.contents[place]):
+            return NO_LESSON
+        keeper.end(FAILED)
+        others = [place for place in likely(thing, places) if place not in seen]
+        return Lesson(f"I looked at {', '.join(seen)} and saw no {thing}.", others[:PLACES_A_SEARCH], seen)
 
     def keeper(
         self,

@@ -183,8 +183,9 @@ class Situation(dialogue.Situation):
                 continue
             amount = rng.choice((1, 1, 2, 3, rng.randrange(1, MAX_AMOUNT + 1)))
             task = f"{_verb(item)} {amount} {item}"
-            if rng.random() < 0.15:  # the last step of a plan says with what
+            if rng.random() < 0.15:  # the last step of a plan, which is of whole crafts
                 task = self.step_texts(item, amount)[-1]
+                amount = read_recipe(task).makes.amount
             made.append(self.plan(task, item, amount))
         return rng.sample(made, min(len(made), 3))
 

@@ -269,7 +269,9 @@ class Situation(dialogue.Situation):
             task = self.sentence
         else:
             verb = "get" if rng.random() < 0.05 else "craft"  # a planner may take an item for one that can be got
-            task = steps[-1] if rng.random() < 0.15 else f"{verb} {amount} {name}"
+            task = f"{verb} {amount} {name}"
+            if rng.random() < 0.15:  # the last step of a plan, which is of whole crafts
+                task, amount = steps[-1], times * command.makes
         return self.completion("plan", task, f"# {crafter.intention(command, amount, name)}\n{numbered(steps)}")
 
     def full_plan(self) -> Branch:

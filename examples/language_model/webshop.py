@@ -127,7 +127,7 @@ class Situation(dialogue.Situation):
 
     def whole(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends with the purchase of the first product that is seen to fit, or may fit."""
-        if (self.shown or self.ranked()[0]) != self.right:
+        if not self.opens_right:
             return
         shopper = self.shopper(self.sentence, START, rng)
         shopper.play(query(self.words))
@@ -153,17 +153,23 @@ class Situation(dialogue.Situation):
         yield shopper.branch("buy")
 
     def steps(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield one or two steps of a plan in full; the one that opens a product only if it is seen to be right."""
+        """Yield one or two steps of a plan in full; the one that opens a product only if nothing speaks for another."""
         searching, opening, *others = self.all_steps(rng)
-        made = [searching, *others, *[opening] * (self.shown == self.right)]
+        made = [searching, *others, *[opening] * self.opens_right]
         yield from rng.sample(made, rng.choice((1, 2)))
 
     def nothing_fits(self, rng: random.Random) -> Branch | None:
-        """Return the step that opens a product, where no title shows all that is wanted at its price."""
-        if self.shown or not self.listings:
+        """Return the step that opens a product, where no title shows anything that is wanted at its price."""
+        wanted = self.goal.attributes
+        some = [
+            one
+            for one in self.listings
+            if self.cheap(one) and any(_plain(each) in _plain(one.title) for each in wanted)
+        ]
+        if some or not wanted or not self.listings:
             return None
         shopper = self.shopper(OPEN, self.results, rng, self.told(self.page))
-        shopper.end(f"think: No product in view shows all of it. {FAILED}")
+        shopper.end(f"think: No product in view shows any of it at its price. {FAILED}")
         return shopper.branch("step")
 
     def all_steps(self, rng: random.Random) -> list[Branch | None]:
@@ -185,11 +191,11 @@ class Situation(dialogue.Situation):
 
     def looks(self, shopper: Shopper) -> bool:
         """Look into the product in view for what its title does not show; return whether all is found."""
-        title = self.known_right.title.lower()
-        hidden = [attribute for attribute in self.goal.attributes if attribute not in title]
+        title = _plain(self.known_right.title)
+        hidden = [attribute for attribute in self.goal.attributes if _plain(attribute) not in title]
         for page in DETAILS if hidden else ():
-            seen = shopper.play(click(page)).lower()
-            found = [attribute for attribute in hidden if attribute in seen]
+            seen = _plain(shopper.play(click(page)))
+            found = [attribute for attribute in hidden if _plain(attribute) in seen]
             shopper.think(f"It is {', '.join(found)}." if found else f"{', '.join(hidden)} is not said here.")
             shopper.play(click(PREVIOUS))
             hidden = [attribute for attribute in hidden if attribute not in found]
@@ -282,7 +288,7 @@ class Situation(dialogue.Situation):
         task = f"DetailMatch[{asin}, {self.wanted}]"
         seen = f"{page}\nFeatures:\n{features}"
         prompt = self.template("detail_match").fill(situation=self.text, task=task, information=seen)
-        shown = [attribute for attribute in self.goal.attributes if attribute in f"{page} {features}".lower()]
+        shown = [attribute for attribute in self.goal.attributes if _plain(attribute) in _plain(f"{page} {features}")]
         missing = [value for value in self.values if value not in self.world.shop.options(asin)]
         if self.is_right(asin):
             return _question(prompt, "detail match", f"Yes, {', '.join([*shown, *self.values]) or 'it fits'}.")
@@ -306,10 +312,19 @@ class Situation(dialogue.Situation):
         """The first product in view whose title and price show all that is wanted; None if there is none."""
         return next(filter(self.shows_all, self.ranked()), None)
 
+    @property
+    def opens_right(self) -> bool:
+        """Whether the first product that is seen to fit, or else the likeliest, is the right one."""
+        return (self.shown or self.ranked()[0]) == self.right
+
     def shows_all(self, listing: Listing) -> bool:
         """Return whether the title and price of a product show all that is wanted."""
-        title = listing.title.lower()
-        return listing.price <= bound(self.goal.instruction) and all(one in title for one in self.goal.attributes)
+        title = _plain(listing.title)
+        return self.cheap(listing) and all(_plain(attribute) in title for attribute in self.goal.attributes)
+
+    def cheap(self, listing: Listing) -> bool:
+        """Return whether a product costs no more than the instruction says."""
+        return listing.price <= bound(self.goal.instruction)
 
     @property
     def values(self) -> list[str]:
@@ -346,6 +361,11 @@ class Situation(dialogue.Situation):
     def shopper(self, task: str, state: State, rng: random.Random, information: str = "") -> Shopper:
         """Return the teacher at the beginning of a task."""
         return Shopper(self.world, state, self.prompt(task, information), rng=rng)
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is compared: ``Non-Slip`` is what an instruction calls ``non slip``."""
+    return text.lower().replace("-", " ")
 
 
 def _question(prompt: str, kind: str, answer: str) -> Example:

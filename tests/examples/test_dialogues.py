@@ -321,6 +321,16 @@ def test_plans__are_read_by_the_agents_and_name_what_the_command_takes(examples:
         assert branch.end
 
 
+def test_plans__begin_with_the_amount_that_is_asked_for(examples: list[Example]):
+    using = 0
+    for _, branch in branches(examples, "plan"):
+        task, comment = task_of(branch), branch.spans[1].text.strip().removeprefix("# ")
+        amount = re.match(r"(?:craft|get) (\d+) ", task)
+        assert comment.startswith(f"{amount[1] if amount else 1} "), branch.text
+        using += " using " in task
+    assert using > 5
+
+
 def test_writer__a_text_is_its_spans():
     branch = Branch("goal", (Span("Goal: x.\n>", False), Span(" get 1 x\n", True)))
     assert branch.text == "Goal: x.\n> get 1 x\n"

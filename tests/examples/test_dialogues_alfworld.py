@@ -155,6 +155,20 @@ def test_trials__are_what_reflexion_reads_and_says(tasks: list[str]):
     assert played > 10
 
 
+def test_trials__search_where_no_earlier_one_has(tasks: list[str]):
+    found = 0
+    for task in tasks * 6:
+        situation = data.Situation(task)
+        for branch in situation.another_trial(random.Random(f"{task}/{found}")):
+            if branch and branch.kind == "reflection" and "From an earlier trial: " in branch.text:
+                told, _ = branch.spans[0].text.split("What you did:")
+                empty = re.search(r"I looked at (.*) and saw no", told)[1].split(", ")
+                search = re.search(r"Step 1: .* from (.*)", branch.spans[1].text)[1].split(", ")
+                assert not {*empty} & {*search}, branch.text
+                found += 1
+    assert found > 5
+
+
 def test_mistakes__are_not_learnt_and_are_recovered_from(examples: list[Example]):
     wrong = 0
     for _, branch in branches(examples, *EXECUTORS):

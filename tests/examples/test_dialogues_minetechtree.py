@@ -140,6 +140,15 @@ def test_claims__of_failure_are_of_trees_that_are_not_in_view(examples: list[Exa
         assert not re.search(rf"(?:: |, ){trees} trees", example.situation)
 
 
+def test_plans__begin_with_the_amount_that_is_asked_for(examples: list[Example]):
+    using = 0
+    for _, branch in branches(examples, "plan"):
+        amount = re.match(r"\w+ (\d+) ", goal_of(branch))
+        assert branch.spans[1].text.strip().startswith(f"# {amount[1] if amount else 1} "), branch.text
+        using += " using " in goal_of(branch)
+    assert using > 5
+
+
 def test_plans__are_read_by_the_agents_and_end_in_an_action_of_the_game(examples: list[Example]):
     for _, branch in branches(examples, *PLANNERS):
         plan = parse_plan(branch.spans[1].text)

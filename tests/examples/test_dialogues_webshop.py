@@ -86,6 +86,28 @@ def test_claims__of_failure_are_where_no_title_shows_all_of_it(examples: list[Ex
     assert failed
     for branch in failed:
         assert "Your task is to: open a product that fits" in branch.text
+    opened = [branch for _, branch in branches(examples, "step") if "open a product that fits" in branch.text]
+    assert len(opened) > 2 * len(failed)
+
+
+def test_attributes__are_seen_with_and_without_hyphens():
+    situations = islice(data.Situation.drawn(random.Random(5)), 200)
+    seen = 0
+    for situation in situations:
+        for listing in situation.listings:
+            words = listing.title.lower().replace("-", " ")
+            shows = all(attribute.replace("-", " ") in words for attribute in situation.goal.attributes)
+            assert situation.shows_all(listing) == (shows and situation.cheap(listing))
+            seen += shows and "-" in listing.title
+        if situation.right is None and (failed := situation.nothing_fits(random.Random(0))):
+            assert failed.text.endswith("task failed!\n")
+            assert not any(
+                attribute in listing.title.lower()
+                for attribute in situation.goal.attributes
+                for listing in situation.listings
+                if situation.cheap(listing)
+            )
+    assert seen > 5
 
 
 def test_details__that_speak_against_a_product_are_true():
