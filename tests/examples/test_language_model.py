@@ -225,14 +225,14 @@ def test_train__a_finished_run_goes_on_for_longer_with_the_next_data_and_no_othe
         return json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1])
 
     first = run("--tokens", "1")
-    then = run("--resume", "--tokens", "1000")
+    then = run("--resume", "--tokens", "2000")
     one_go, tokens = "", 0
     for batch in train.batches(train.Plan(), tokenizer):
         one_go, tokens = train.digest(one_go, batch), tokens + sum(len(example.ids) for example in batch)
-        if tokens >= 1000:
+        if tokens >= 2000:
             break
     assert first["tokens"] < then["tokens"]
     assert then == {"tokens": tokens, "data_sha256": one_go}
     with pytest.raises(SystemExit, match="2"):
-        run("--resume", "--tokens", "2000", "--seed", "1")
+        run("--resume", "--tokens", "3000", "--seed", "1")
     assert json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1]) == then
