@@ -8,6 +8,8 @@ import gymnasium as gym
 from gymnasium.spaces import Text
 from gymnasium.utils import RecordConstructorArgs
 
+from textcraft_gym.errors import Unsupported
+
 
 class WrapperSnapshot(NamedTuple):
     """The state of a wrapper, and the snapshot of the environment that it wraps."""
@@ -33,7 +35,14 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         super().__init__(env)
 
     def snapshot(self) -> WrapperSnapshot:
-        """Return all that ``restore`` needs to come back here: a value that can be pickled and does not change."""
+        """Return all that ``restore`` needs to come back here: a value that can be pickled and does not change.
+
+        Raises:
+            Unsupported: If the wrapped environment takes no snapshots.
+        """
+        if not self.env.has_wrapper_attr("snapshot"):
+            name = self.env.spec.id if self.env.spec else type(self.env.unwrapped).__name__
+            raise Unsupported(f"{name} offers no snapshot: it has no method of this name")
         return WrapperSnapshot(self.class_name(), self._state(), self.env.get_wrapper_attr("snapshot")())
 
     def restore(self, snapshot: WrapperSnapshot) -> None:

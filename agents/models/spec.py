@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -108,8 +109,11 @@ def recorded_spec(spec: str) -> str:
 
 
 def _identified(spec: str) -> str:
-    """Return a spec whose option ``digest`` tells the files of a local model from others of their names."""
+    """Return a spec that tells a model from others of its name: local files by ``digest``, a server by ``base_url``."""
     kind, name, fields = _parts(spec)
+    if kind == "openai" and (server := os.environ.get("OPENAI_BASE_URL")):
+        given = any(field.startswith("base_url=") for field in fields)
+        return spec if given else f"{spec},base_url={server}"
     options = key_values(fields) if kind == "local" else {}
     if kind != "local" or "digest" in options:
         return spec
@@ -206,7 +210,7 @@ def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
     """Return the model's name in a cassette, which has only the options that can change an answer."""
     relevant = {key: _canonical(key, value) for key, value in options.items() if key not in _SILENT}
     described = [*([name] if name else []), *(f"{key}={value}" for key, value in sorted(relevant.items()))]
-    return f"{kind}:{','.join(described)}"
+    return without_key(f"{kind}:{','.join(described)}")
 
 
 def _canonical(key: str, value: Any) -> Any:

@@ -20,6 +20,7 @@ from textcraft_gym.evaluation.verify import verify
 from textcraft_gym.registration import make
 from textcraft_gym.spaces import AnyText
 from textcraft_gym.testing import MutteringEnv
+from textcraft_gym.wrappers import TextHistory
 
 
 class DigitsEnv(gym.Env[str, str]):
@@ -180,7 +181,7 @@ def test_snapshot__after_the_end_is_an_error_of_the_agent():
         played(episode)
 
 
-@pytest.mark.parametrize("engine", ["none", "textworld"])
+@pytest.mark.parametrize("engine", ["none", "wrapped", "textworld"])
 def test_snapshot__that_the_environment_does_not_offer_is_refused_by_name(engine):
     class Refusing(DigitsEnv):
         def snapshot(self):
@@ -190,7 +191,7 @@ def test_snapshot__that_the_environment_does_not_offer_is_refused_by_name(engine
         yield from play.snapshot()
         return None
 
-    env = MutteringEnv() if engine == "none" else Refusing()
+    env = {"none": MutteringEnv, "wrapped": lambda: TextHistory(MutteringEnv(), 2), "textworld": Refusing}[engine]()
     with pytest.raises(Unsupported, match=r"(MutteringEnv|Refusing-v0) offers no snapshot"):
         played(episode, env)
 

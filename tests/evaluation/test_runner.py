@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,13 +10,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
+from tests.foreign_worlds import SayEnv
 from textcraft_gym import UnknownName
 from textcraft_gym.agents.contract.agent import Completion, ModelError, Play, Routine
 from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.backends.loop import LoopBackend
 from textcraft_gym.evaluation.run_folder import read_config, read_records, without_timing
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
@@ -305,6 +309,67 @@ def test_evaluate__makes_an_error_of_a_record_that_cannot_be_written(tmp_path: P
     records = evaluate(RunSpec("TextCraft-v0", "dev", limit=2, agent=Odd()), tmp_path)
     assert all("cannot be written" in record["error"] for record in records)
     assert lines(tmp_path) == records
+
+
+def test_evaluate__counts_what_a_record_that_cannot_be_written_cost(tmp_path: Path):
+    class Odd:
+        def episode(self, play: Play) -> Routine:
+            yield from play.ask("?")
+            play.node.tokens = object()
+            return False
+
+    class Costly:
+        def complete(self, prompt, **how):
+            return Completion("x", {}, 1.5)
+
+    (record,) = evaluate(RunSpec("TextCraft-v0", "dev", limit=1, agent=Odd(), model=Costly()), tmp_path)
+    assert "cannot be written" in record["error"]
+    assert record["cost"] == 1.5
+
+
+def test_evaluate__refuses_a_folder_that_another_run_made_meanwhile(tmp_path: Path):
+    class Slow(LoopBackend):
+        """While it starts, another process plays in the folder."""
+
+        def __init__(self, other: RunSpec) -> None:
+            self.other = other
+
+        def open(self, spec: RunSpec):
+            evaluate(self.other, tmp_path / "run")
+            return super().open(spec)
+
+    with pytest.raises(RunError, match="holds another run"):
+        evaluate(replace(TEN, agent="expert", backend=Slow(TEN)), tmp_path / "run")
+    assert len(lines(tmp_path / "run")) == 10
+    shutil.rmtree(tmp_path / "run")
+    evaluate(replace(TEN, backend=Slow(TEN)), tmp_path / "run")
+    assert len(lines(tmp_path / "run")) == 10  # the same run: nothing is played again
+
+
+def test_evaluate__refuses_episodes_of_an_unknown_run(tmp_path: Path):
+    evaluate(TEN, tmp_path)
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(RunError, match=r"holds episodes of a run without its config\.json"):
+        evaluate(TEN, tmp_path)
+
+
+class Deaf(SayEnv):
+    """Plays its first task, whichever it is asked for."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed, options={"task": "hi"})
+
+
+def test_evaluate__records_as_an_error_that_another_task_was_played(tmp_path: Path):
+    gym.register("Deaf-v0", entry_point=Deaf)
+    try:
+        records = evaluate(RunSpec("Deaf-v0", agent=Idle(), max_steps=2), tmp_path)
+    finally:
+        gym.registry.pop("Deaf-v0")
+    assert [(record["task"], record["error"]) for record in records] == [
+        ("hi", None),
+        ("ho", "ValueError: the environment was asked for the task 'ho', and plays 'hi'"),
+    ]
 
 
 class Falsy:

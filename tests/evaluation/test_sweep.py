@@ -80,6 +80,16 @@ def test_table__shows_all_where_tasks_form_no_groups(tmp_path: Path):
     assert legend(alone) == "By group: all."
 
 
+def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
+    cells = [Cell("react", None, "simulated:span=99", seed) for seed in (0, 1)]
+    (found,) = sweep(BASE, cells[:1], tmp_path).values()
+    nothing = {group: replace(of, episodes=0, calls={}, errors=of.episodes) for group, of in found.items()}
+    (_, alone), (_, both) = (table(dict(zip(cells, runs, strict=False))) for runs in ([found], [found, nothing]))
+    calls = table({})[0].index("calls")
+    assert alone[calls] == both[calls] != "0.0"
+    assert [row["calls"] for row in tidy({cells[0]: nothing})] == [""] * len(nothing)
+
+
 def test_cell__names_a_folder_that_is_none_elsewhere():
     assert Cell("m:A", 3, "openai:x,base_url=http://h/v1").name == "m-A_d3_openai-x-base_url=http---h-v1"
 

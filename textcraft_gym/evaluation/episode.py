@@ -38,6 +38,7 @@ from textcraft_gym.envs.text_env import Draws
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
+from textcraft_gym.task import tasks_of
 
 DEFAULT_MAX_CALLS = 1000
 MAX_REFUSALS = 1000
@@ -247,7 +248,7 @@ class EpisodeRunner:
 
     def _run_agent(self) -> Generator[ModelCall, None, None]:
         first = self._reset()
-        self.episode.task = first.info.get("task", self.episode.task)
+        self.episode.task = self._task_of(first.info)
         self.episode.trace.task = self.episode.task or ""
         play = self.play
         play.first, play.seed = first, _derived_seed(self.episode.task, self.episode.seed)
@@ -271,6 +272,19 @@ class EpisodeRunner:
             if isinstance(self.world.unwrapped, Draws):
                 self.episode.picture = self.world.unwrapped.picture()
         self.episode.trace.outcome = self.episode.claimed_success
+
+    def _task_of(self, info: Mapping[str, Any]) -> str | None:
+        """Return the task that the environment says it plays, else the one that it was asked for.
+
+        Raises:
+            ValueError: If it was asked for one of its tasks and plays another, so that the record would be of that one.
+        """
+        asked, named = self.episode.task, info.get("task")
+        if not isinstance(named, str) or named == asked:
+            return asked
+        if asked is not None and any(task.id == asked for task in tasks_of(self.env) or ()):
+            raise ValueError(f"the environment was asked for the task {asked!r}, and plays {named!r}")
+        return named
 
     def _answer(self, request: Request) -> Generator[ModelCall, None, Any]:
         """Return the answer to a request; the end of the episode and a refusal are thrown into the agent."""

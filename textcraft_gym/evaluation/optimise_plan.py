@@ -107,9 +107,9 @@ def optimise_plan(
     folder = RunFolder(out)
     identity = {**spec.described(), "task_type": name, "batch": batch, "version": version("textcraft-gym")}
     identity = json.loads(json.dumps(identity, default=repr))
-    folder.check(identity)
     done: list[Iteration] = []
     with folder.locked():
+        folder.check(identity)
         folder.begin(identity)
         for number, played in enumerate(islice(batches, iterations), 1):
             if done:

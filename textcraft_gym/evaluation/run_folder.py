@@ -71,6 +71,8 @@ class RunFolder:
             RunError: If it holds another run, or another version of the format.
         """
         if not (self.path / "config.json").exists():
+            if (self.path / "episodes.jsonl").exists():
+                raise RunError(f"{self.path} holds episodes of a run without its config.json; choose another folder")
             return
         held = read_config(self.path)
         if held.get("schema") != SCHEMA:

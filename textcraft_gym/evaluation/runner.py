@@ -80,11 +80,12 @@ def evaluate(
         # An existing folder is locked before it is read; a new one is only made once the workers are.
         if folder.path.is_dir():
             stack.enter_context(folder.locked())
-        done = {record["task"]: record for record in read_records(out) if not record.get("error")}
-        missing = {task: episode for task, episode in planned.items() if task not in done}
         # Workers are made before the folder, so that a run that cannot be played leaves none behind.
-        play = stack.enter_context(backend.open(spec)) if missing else None
+        play = stack.enter_context(backend.open(spec)) if set(planned) - set(_done(out)) else None
         stack.enter_context(folder.locked())
+        folder.check(identity)  # again: another process may have made the folder meanwhile
+        done = _done(out)
+        missing = {task: episode for task, episode in planned.items() if task not in done}
         folder.begin(identity)
         stack.callback(folder.close)
         on_start(len(planned), [done[task] for task in planned if task in done])
@@ -97,6 +98,11 @@ def evaluate(
         records = [written[task] for task in planned]
         folder.finish(records)
     return records
+
+
+def _done(out: str | Path) -> dict[str, Record]:
+    """Return the records of a folder, which may not be there, but for those of errors."""
+    return {record["task"]: record for record in read_records(out) if not record.get("error")}
 
 
 def plan(spec: RunSpec) -> Plan:
@@ -178,7 +184,7 @@ def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
         record = {**planned.about, **asdict(episode), "task": planned.about["task"], "won": is_won(episode)}
         return record, json.dumps(record, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        unwritable = failed_episode(planned.job, f"its record cannot be written: {error}")
+        unwritable = failed_episode(planned.job, f"its record cannot be written: {error}", cost=episode.cost)
         record = {**planned.about, **asdict(unwritable), "task": planned.about["task"], "won": False}
         return record, json.dumps(record)
 

@@ -121,11 +121,16 @@ def table(results: Results) -> Rows:
                 "/".join(number(spread(summaries).rate, 100, 0) for summaries in of_groups if summaries),
                 "/".join(number(_mean(one.k_max for one in group)) for group in of_groups if group),
                 "/".join(number(_mean(one.k_max_won for one in group)) for group in of_groups if group),
-                f"{fmean(sum(summary.calls.values()) for summary in whole):.1f}",
+                number(_mean(_calls(summary) for summary in whole)),
                 str(sum(summary.errors for summary in whole)),
             )
         )
     return rows
+
+
+def _calls(summary: Summary) -> float | None:
+    """Return the mean number of calls of an episode; None without one that did not break."""
+    return sum(summary.calls.values()) if summary.episodes else None
 
 
 def _by_seed(results: Results) -> dict[Cell, list[dict[str, Summary]]]:
@@ -151,7 +156,7 @@ def tidy(results: Results) -> list[dict[str, str]]:
     rows = []
     for cell, by_group in results.items():
         for group, summary in by_group.items():
-            values = {**asdict(summary), "calls": sum(summary.calls.values())}
+            values = {**asdict(summary), "calls": _calls(summary)}
             values |= {"precision": summary.precision, "recall": summary.recall}
             d_max = "" if cell.d_max is None else str(cell.d_max)
             seed = "" if cell.seed is None else str(cell.seed)

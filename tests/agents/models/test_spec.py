@@ -9,7 +9,7 @@ from tests.agents.models.server import says, serving
 from textcraft_gym.agents.contract.agent import Message, Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
-from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.agents.models.spec import make_model, recorded_spec
 from textcraft_gym.agents.simulated import SimulatedModel
 
 HOW = {"stop": ("\n",), "max_tokens": 5, "temperature": 0.0, "sample": 0}
@@ -163,6 +163,27 @@ def test_make_model__records_and_replays_without_server_or_key(tmp_path: Path, m
             ask(make_model(spec, cassette=tape, replay_only=True), prompt)
     with pytest.raises(ModelError, match="name the cassette"):
         make_model("openai:llama", replay_only=True)
+
+
+def test_cassette__tells_servers_of_the_environment_apart_and_keeps_no_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tape = tmp_path / "tape.sqlite"
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with serving(says("get 1 log")) as server:
+        secret = server.url.replace("//", "//me:password@")
+        monkeypatch.setenv("OPENAI_BASE_URL", secret)
+        assert recorded_spec("openai:llama") == f"openai:llama,base_url={server.url.replace('//', '//...@')}"
+        model = make_model("openai:llama", cassette=tape)
+        assert model.complete("p", **HOW).text == "get 1 log"
+        model.close()
+        replayed = make_model(recorded_spec("openai:llama"), cassette=tape, replay_only=True)
+        assert replayed.complete("p", **HOW).text == "get 1 log"
+        replayed.close()
+    assert b"password" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(ModelError, match="holds no answer"):
+        make_model("openai:llama", cassette=tape, replay_only=True).complete("p", **HOW)
 
 
 REASONING = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
@@ -32,6 +33,7 @@ class Backend(Protocol):
         """
 
 
-def failed_episode(job: Job, why: str) -> Episode:
-    """Return the record of an error for a job of which no worker returned an episode."""
-    return Episode(job.task, job.seed, stop_reason="error", error=why[:MAX_ERROR])
+def failed_episode(job: Job, why: str, cost: float = 0.0) -> Episode:
+    """Return the record of an error for a job that no worker returned an episode of, with what it cost."""
+    known = cost if math.isfinite(cost) else 0.0
+    return Episode(job.task, job.seed, stop_reason="error", error=why[:MAX_ERROR], cost=known)
