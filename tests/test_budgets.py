@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from textcraft_gym.agents.defaults import DEFAULTS, settings_for
+from textcraft_gym.agents.deps import deps
 from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.games.alfworld import controller
 from textcraft_gym.agents.games.webshop import skills
 from textcraft_gym.agents.registry import find_agent, takes
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
@@ -80,6 +82,8 @@ def test_bounds__of_modules_and_episodes_are_those_of_the_page():
     assert {row["what"]: row["ours"] for row in rows("Calls of single modules and whole episodes")} == {
         "tokens of SimpleMatch, in WebShop": str(skills.SIMPLE_MATCH_TOKENS),
         "tokens of DetailMatch, in WebShop": str(skills.DETAIL_MATCH_TOKENS),
+        "tokens of an explanation, in DEPS": str(deps.EXPLANATION_TOKENS),
+        "tokens of a command's number, in ALFWorld's controller": str(controller.CHOICE_TOKENS),
         **{
             f"actions of an episode, in {name}": str(load_profile(profile).max_steps) for name, profile in games.items()
         },

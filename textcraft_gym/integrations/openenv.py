@@ -63,7 +63,7 @@ class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
     invalid_reason: str | None = Field(default=None, description="Code of why the command had no effect, if so.")
     admissible_commands: list[str] = Field(
         default_factory=list,
-        description="The commands that would have an effect now; listed with admissible=true only.",
+        description="The commands that would have an effect now; listed with admissible=true or --web.",
     )
 
 
