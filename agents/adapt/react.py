@@ -116,12 +116,15 @@ class Executor:
             if COMPLETED in lower or FAILED in lower:
                 play.note(line)
                 return COMPLETED in lower
+            over: EpisodeOver | None = None
             if lower.startswith(THOUGHTS):
                 play.note(line)
                 observation = "OK."
             else:
-                observation = (yield from play.act(line, claim=self.profile.claim(line))).observation
+                observation, over = yield from self._act(play, line)
             lines.append(observation)
+            if over:
+                raise over
             dead_turns = dead_turns + 1 if observation.startswith(self.profile.no_op) else 0
             if dead_turns >= self.settings.patience:
                 return False
@@ -129,6 +132,16 @@ class Executor:
                 f" {line}\n{observation}\n>", Message("assistant", line), Message("user", observation)
             )
         return False
+
+    def _act(self, play: Play, action: str) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
+        """Play an action and return the answer, and the end of the episode if the action brought it."""
+        try:
+            step = yield from play.act(action, claim=self.profile.claim(action))
+        except EpisodeOver as over:
+            if over.step.terminated or over.step.truncated:
+                return over.step.observation, over
+            raise  # a budget was spent before the action was played
+        return step.observation, None
 
 
 class NumberedExecutor(Executor):
@@ -171,10 +184,12 @@ class NumberedExecutor(Executor):
             said = f"{thought}\nAction {turn}: {action}"
             lines.append(said)
             played = action[:1].lower() + action[1:]
-            step = yield from play.act(played, claim=self.profile.claim(played))
+            answer, over = yield from self._act(play, played)
             # Pages of the original's wiki have the two characters where a line was broken.
-            observation = f"Observation {turn}: " + step.observation.replace("\\n", "")
+            observation = f"Observation {turn}: " + answer.replace("\\n", "")
             lines.append(observation)
+            if over:
+                raise over
             dialogue = dialogue.extended(
                 f"\n{said}\n{observation}", Message("assistant", said), Message("user", observation)
             )

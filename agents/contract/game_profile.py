@@ -28,13 +28,17 @@ def observation_of(action: str) -> Report:
     return report
 
 
-def last_turn(play: Play) -> Generator[Request, Any, str]:
-    """Report the last action and its answer."""
-    yield from ()  # a report is a generator, though this one plays nothing
-    if not play.history:
+def last_turn(*no_op: str) -> Report:
+    """Return a report of the last action with its answer, of those whose answer does not begin with ``no_op``."""
+
+    def report(play: Play) -> Generator[Request, Any, str]:
+        yield from ()  # a report is a generator, though this one plays nothing
+        for action, step in reversed(play.history):
+            if not step.observation.startswith(no_op):
+                return f"The last action was: {action}\n{step.observation}"
         return ""
-    action, step = play.history[-1]
-    return f"The last action was: {action}\n{step.observation}"
+
+    return report
 
 
 def no_skills(prompts: Prompts) -> tuple[Skill, ...]:
@@ -90,7 +94,7 @@ class GameProfile:
     opening: re.Pattern[str]
     no_op: tuple[str, ...]
     final: re.Pattern[str] | None = None
-    report: Report = last_turn
+    report: Report = last_turn()
     default_task: str = "do what the text above asks for"
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None
@@ -122,5 +126,6 @@ DEFAULT = GameProfile(
     name="default",
     opening=re.compile(r"(?P<situation>.*)\n\n(?:Goal|Task|Your task is to): (?P<task>[^\n]*?)\.?", re.DOTALL),
     no_op=("OK.", "Nothing happens", "Invalid"),
+    report=last_turn("OK.", "Nothing happens", "Invalid"),
 )
 """The profile of a game that the suite does not know."""

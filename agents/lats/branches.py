@@ -25,8 +25,6 @@ from textcraft_gym.errors import Unsupported, at_least
 Rollback: TypeAlias = Literal["snapshot", "replay"]
 """How a search goes back: by a snapshot of the environment, or by a reset and its actions again, which are counted."""
 
-INVALID_REWARD = -1.0
-"""Reward of an action that changes nothing."""
 UNJUDGED = -1.0
 """Value where the model gives no score."""
 MAX_SCORE = 10
@@ -45,10 +43,10 @@ class Branch:
         turn: The thought and the action as the model wrote them.
         action: The action.
         observation: What the environment answered.
-        earned: Sum of rewards from the root.
-        invalid: Whether the action changed nothing.
+        reward: Sum of rewards from the root.
         solved: Whether the environment says that the task is done.
-        terminal: Whether nothing can follow.
+        ended: Whether the attempt ended here, by the environment or by the model's word.
+        terminal: Whether nothing can follow, since the attempt ended or the tree is not to grow deeper.
         moment: The moment after it, to go back to.
         children: The nodes that were expanded from it.
         simulated: The nodes that a simulation played from it, which are not searched.
@@ -61,9 +59,9 @@ class Branch:
     turn: str = ""
     action: str = ""
     observation: str = ""
-    earned: float = 0.0
-    invalid: bool = False
+    reward: float = 0.0
     solved: bool = False
+    ended: bool = False
     terminal: bool = False
     moment: object = None
     children: list[Branch] = field(default_factory=list)
@@ -74,11 +72,6 @@ class Branch:
 
     def __post_init__(self) -> None:
         self.depth: int = self.parent.depth + 1 if self.parent else 0
-
-    @property
-    def reward(self) -> float:
-        """The sum of rewards from the root; of an invalid action ``INVALID_REWARD``."""
-        return INVALID_REWARD if self.invalid else self.earned
 
     def path(self) -> list[Branch]:
         """Return the nodes after the root down to this one."""
@@ -146,7 +139,8 @@ class Brancher:
     def begin(self, play: Play) -> Generator[Request, Any, Tree]:
         """Return the tree of an episode, which has only its root."""
         situation, task = self.profile.read(play.first.observation)
-        root = Branch(observation=play.first.observation, solved=play.first.won, terminal=play.first.won)
+        won = play.first.won
+        root = Branch(observation=play.first.observation, solved=won, ended=won, terminal=won)
         tree = Tree(self, play, situation, task, root)
         root.moment = yield from tree.keep()
         return tree
@@ -202,7 +196,8 @@ class Tree:
                 turns.setdefault(action, turn)
         for action, turn in turns.items():
             if any(word in action.lower() for word in (COMPLETED, FAILED)):  # said, and not played
-                children.append(Branch(node, turn, action, "The attempt ends here.", node.earned, terminal=True))
+                end = Branch(node, turn, action, "The attempt ends here.", node.reward, ended=True, terminal=True)
+                children.append(end)
             else:
                 yield from self._go_to(node)
                 children.append(Branch(node, turn, action))
@@ -282,13 +277,13 @@ class Tree:
             step = yield from self.play.act(node.action, claim=profile.claim(node.action))
         except EpisodeOver as end:
             over, step = end, end.step
-        ended = step.terminated or step.truncated
+        finished = step.terminated or step.truncated
         node.observation = step.observation
-        node.earned = (parent.earned if parent else 0.0) + step.reward
+        node.reward = (parent.reward if parent else 0.0) + step.reward
         node.solved = step.won
-        node.terminal = ended or step.won or node.depth >= self.brancher.settings.turns
-        node.invalid = not node.terminal and step.observation.startswith(profile.no_op)
-        if over and not ended:  # the budget is spent
+        node.ended = finished or step.won
+        node.terminal = node.ended or node.depth >= self.brancher.settings.turns
+        if over and not finished:  # the budget is spent
             raise over
         if not node.terminal:
             self.here = node
@@ -323,7 +318,7 @@ def uct(node: Branch) -> float:
 
 def best(nodes: Iterable[Branch]) -> Branch:
     """Return the node of the highest reward, the first of equal ones; a solved one before all others."""
-    return max(nodes, key=lambda node: (node.solved, node.earned if node.terminal else 0.0, node.terminal))
+    return max(nodes, key=lambda node: (node.solved, node.reward if node.terminal else 0.0, node.terminal))
 
 
 def read_score(text: str) -> float:

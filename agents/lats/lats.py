@@ -145,7 +145,7 @@ class LATSAgent:
             if not ended:
                 yield from self.evaluate(tree, children)
             node = best(ended) if ended else max(children, key=lambda child: child.value)
-        return node, node.reward if node.terminal else NOT_ENDED
+        return node, node.reward if node.ended else NOT_ENDED
 
     def reflect(self, tree: Tree, end: Branch) -> Generator[Request, Any, None]:
         """Have the model say why an attempt failed, if none failed so before; later prompts have that in them."""

@@ -12,7 +12,7 @@ from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.contract.game_profile import GameProfile
-from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT, WEBSHOP
+from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.schedule import run_episodes
@@ -94,6 +94,27 @@ def test_trials__claim_what_was_claimed_last_where_there_is_no_budget_for_anothe
     model = ScriptedModel("search[tablet cover mint]", "click[b08tpnmm1p]", "click[buy now]")
     episode = run_episode(env, TryAgainAgent(WEBSHOP), task="40-B0MG6PPCYP", seed=0, model=model, max_steps=3)
     assert (episode.won, episode.claimed_success, episode.stop_reason) == (False, True, "terminated")
+
+
+@pytest.mark.parametrize(
+    ("profile", "task", "form", "lines", "answered"),
+    [
+        (
+            WEBSHOP,
+            "40-B0MG6PPCYP",
+            "line",
+            ["search[tablet cover mint]", "click[b08tpnmm1p]", "click[buy now]"],
+            "> click[buy now]\nYour score",
+        ),
+        (HOTPOTQA, "q1", "numbered", ["Thought 1: I guess.\nAction 1: finish[no]"], "finish[no]\nObservation 1: Episode"),
+    ],
+    ids=["webshop", "hotpotqa"],
+)
+def test_reflexion__reads_the_answer_to_the_action_that_ended_the_trial(profile, task, form, lines, answered):
+    models = {"executor": ScriptedModel(*lines, FAIL), "reflection": ScriptedModel("A")}
+    play(ReflexionAgent(profile, d_max=2, form=form), models, task)
+    (asked,) = models["reflection"].asked
+    assert answered in asked["prompt"]
 
 
 @pytest.mark.parametrize("name", ["adapt", "naive_buyer", "plan_and_execute", "react", "reflexion", "try_again"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.contract.game_profile import GameProfile, last_turn
 from textcraft_gym.agents.games.alfworld.avatar import HouseholdAvatar
 from textcraft_gym.agents.games.alfworld.controller import CommandChooser
 
@@ -12,6 +12,7 @@ PROFILE = GameProfile(
     name="alfworld",
     opening=re.compile(r"(?:-= [^\n]* =-\n\n)?(?P<situation>.*)\n\nYour task is to: (?P<task>[^\n]*?)\.?", re.DOTALL),
     no_op=("Nothing happens.", "OK."),
+    report=last_turn("Nothing happens."),
     max_steps=300,
     controller=CommandChooser,
     avatar=HouseholdAvatar,

@@ -153,10 +153,10 @@ def test_adapt__never_goes_on_beyond_the_calls_that_it_has():
     assert (episode.stop_reason, sum(episode.calls.values()), episode.error) == ("max_calls", 77, None)
 
 
-def test_adapt__propagates_as_its_profile_says():
-    agent = ADaPTAgent(replace(TEXTCRAFT, report=last_turn), d_max=2)
+def test_adapt__propagates_the_last_successful_action_where_its_profile_says_so():
+    agent = ADaPTAgent(replace(TEXTCRAFT, report=last_turn("Could not")), d_max=2)
     models = {
-        "executor": ScriptedModel(FAIL, "get 3 honeycomb", DONE, DONE),
+        "executor": ScriptedModel(FAIL, "get 3 honeycomb", "get 1 moon", DONE, DONE),
         "planner": ScriptedModel(steps("", "a", "b")),
     }
     play(agent, models)

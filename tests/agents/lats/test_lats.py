@@ -110,10 +110,10 @@ def test_evaluate__gives_each_child_its_own_judgement_beside_one_that_has_ended(
 
 def test_best__is_solved_before_rewarded_before_ended():
     root = Branch()
-    nodes = [root, grown(root, "a", terminal=True), grown(root, "b", terminal=True, earned=0.5), grown(root, "c")]
+    nodes = [root, grown(root, "a", terminal=True), grown(root, "b", terminal=True, reward=0.5), grown(root, "c")]
     assert best(nodes[:2]) is nodes[1]
     assert best(nodes) is nodes[2]
-    nodes.append(grown(root, "d", terminal=True, solved=True, earned=0.4))
+    nodes.append(grown(root, "d", terminal=True, solved=True, reward=0.4))
     assert best(nodes) is nodes[4]
 
 
@@ -174,7 +174,7 @@ def test_describe__says_what_a_node_came_to():
     node = grown(root, "look", visits=1, value=0.5)
     assert describe(root) == "search tree of 1 actions, visits 2, value 0.25"
     assert describe(node) == f"look: visits 1, value 0.50, UCT {uct(node):.2f}"
-    node.terminal, node.earned = True, 0.5
+    node.terminal, node.reward = True, 0.5
     assert describe(node) == "look: visits 1, value 0.50, reward 0.5"
 
 
@@ -196,9 +196,12 @@ def test_lats__cuts_the_tree_at_its_depth():
     (tree,) = [node for node in found.trace.children if node.task.startswith("search tree")]
     assert max(node.depth for node in tree.walk()) == 2
     assert not found.won
+    visited = [node.task for node in tree.walk() if node.depth == 2 and "visits 0" not in node.task]
+    assert visited
+    assert all("value -0.50" in task for task in visited)  # what comes to no end counts less than what fails
 
 
-def test_lats__values_an_invalid_action_as_such_and_goes_on():
+def test_lats__goes_on_after_an_invalid_action():
     found = played(LATSAgent(**{**SMALL, "iterations": 1}), model=Gambler(("jump", "wait")))
     assert ("jump", "Nothing happens.") in found.transcript
     assert found.error is None
