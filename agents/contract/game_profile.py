@@ -94,7 +94,7 @@ class GameProfile:
     opening: re.Pattern[str]
     no_op: tuple[str, ...]
     final: re.Pattern[str] | None = None
-    report: Report = last_turn()
+    report: Report = field(default_factory=last_turn)
     default_task: str = "do what the text above asks for"
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None

@@ -106,7 +106,13 @@ def test_trials__claim_what_was_claimed_last_where_there_is_no_budget_for_anothe
             ["search[tablet cover mint]", "click[b08tpnmm1p]", "click[buy now]"],
             "> click[buy now]\nYour score",
         ),
-        (HOTPOTQA, "q1", "numbered", ["Thought 1: I guess.\nAction 1: finish[no]"], "finish[no]\nObservation 1: Episode"),
+        (
+            HOTPOTQA,
+            "q1",
+            "numbered",
+            ["Thought 1: I guess.\nAction 1: finish[no]"],
+            "finish[no]\nObservation 1: Episode",
+        ),
     ],
     ids=["webshop", "hotpotqa"],
 )
