@@ -261,7 +261,7 @@ class Situation(dialogue.Situation):
         else:
             return
         shopper.play(click(bought.lower()))
-        shopper.end(click(BUY))  # it ends the trial before it is answered
+        shopper.play(click(BUY))
         learnt = f" {lesson} New plan:\n{self.full_steps()}"
         yield self.completion("reflection", self.sentence, learnt, transcript=shopper.transcript)
 
