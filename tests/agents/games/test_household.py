@@ -203,9 +203,6 @@ def test_explorer__wins_every_made_game_by_its_text_alone(arguments: dict):
 
 
 @pytest.mark.official_games
-@pytest.mark.skipif(
-    not OFFICIAL.is_dir(), reason="the official games, which may not be bundled, are not beside the project"
-)
 def test_explorer__wins_official_games_within_their_limit():
     env = Mute(gym.make("ALFWorld-v0", games=str(OFFICIAL), split="all"))
     for task in env.get_wrapper_attr("tasks"):
