@@ -12,7 +12,7 @@ import gymnasium as gym
 from rich.console import Console
 from rich.markup import escape
 
-from textcraft_gym.envs.text_env import Draws
+from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.registration import find_spec, make, parameters
 
@@ -100,11 +100,9 @@ def _remember(env: gym.Env[str, str], earlier: list[Moment], info: dict[str, Any
 
 def _snapshot(env: gym.Env[str, str]) -> Any:
     """Return a snapshot of the environment, None if it takes none."""
-    if not env.has_wrapper_attr("snapshot"):
-        return None
     try:
-        return env.get_wrapper_attr("snapshot")()
-    except TextCraftGymError:  # it has the method but refuses, made as it is
+        return snapshot_of(env)
+    except TextCraftGymError:  # it takes none, or not as it is made
         return None
 
 

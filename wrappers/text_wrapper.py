@@ -8,7 +8,7 @@ import gymnasium as gym
 from gymnasium.spaces import Text
 from gymnasium.utils import RecordConstructorArgs
 
-from textcraft_gym.errors import Unsupported
+from textcraft_gym.envs.text_env import snapshot_of
 
 
 class WrapperSnapshot(NamedTuple):
@@ -40,10 +40,7 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         Raises:
             Unsupported: If the wrapped environment takes no snapshots.
         """
-        if not self.env.has_wrapper_attr("snapshot"):
-            name = self.env.spec.id if self.env.spec else type(self.env.unwrapped).__name__
-            raise Unsupported(f"{name} offers no snapshot: it has no method of this name")
-        return WrapperSnapshot(self.class_name(), self._state(), self.env.get_wrapper_attr("snapshot")())
+        return WrapperSnapshot(self.class_name(), self._state(), snapshot_of(self.env))
 
     def restore(self, snapshot: WrapperSnapshot) -> None:
         """Go back to where the snapshot was taken.

@@ -46,6 +46,18 @@ class Snapshot(NamedTuple):
     random: str
 
 
+def snapshot_of(env: gym.Env[Any, Any]) -> Any:
+    """Return the snapshot of an environment, through its wrappers.
+
+    Raises:
+        Unsupported: If it has no method ``snapshot``, or cannot go back as it is made.
+    """
+    if not env.has_wrapper_attr("snapshot"):
+        name = env.spec.id if env.spec else type(env.unwrapped).__name__
+        raise Unsupported(f"{name} offers no snapshot: it has no method of this name")
+    return env.get_wrapper_attr("snapshot")()
+
+
 class TextEnv(gym.Env[str, str]):
     """A game of text with named tasks.
 

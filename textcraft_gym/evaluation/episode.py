@@ -34,7 +34,7 @@ from textcraft_gym.agents.contract.agent import (
     Snapshot,
     Step,
 )
-from textcraft_gym.envs.text_env import Draws
+from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
@@ -358,11 +358,8 @@ class EpisodeRunner:
     def _keep_moment(self) -> _Moment | Unsupported:
         if self.over:
             raise AgentError("the agent took a snapshot after the end of the episode")
-        if not self.world.has_wrapper_attr("snapshot"):
-            name = self.env.spec.id if self.env.spec else type(self.env.unwrapped).__name__
-            return Unsupported(f"{name} offers no snapshot: it has no method of this name")
         try:
-            game = self.world.get_wrapper_attr("snapshot")()
+            game = snapshot_of(self.world)
         except Unsupported as refusal:
             return refusal
         return _Moment(self.episode, self.position, self.total, tuple(self.play.history), self.last, game)
