@@ -13,6 +13,7 @@ import argparse
 import csv
 import hashlib
 import io
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -32,7 +33,7 @@ from textcraft_gym.evaluation.runner import evaluate
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 RUNS = HERE.parent / "runs"
-PAGE, PLAYED = "language_model.md", "language_model.csv"
+PAGE, PLAYED, LOGS = "language_model.md", "language_model.csv", "training"
 SEEDS = (0, 1, 2)
 """The seeds of the training."""
 PACKAGED = 0
@@ -204,8 +205,9 @@ either. An episode has at most {calls} completions, whichever the agent.{earlier
 Each number is the mean over {runs}, with ± their standard deviation where there are several; in brackets stands the 95%
 Wilson interval over the goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared
 with ours by size, but the order of rows can: *Shape* counts the pairs of rows that come in the published order.
-[{played}]({played}) has what became of each episode. The simulated model's tables are on
-[pages of their own](simulated.md).
+[{played}]({played}) has what became of each episode, and [{logs}]({logs}) the log of each training but
+that of the packaged adapter, which is [beside it](../../agents/models/adapters/training.jsonl). The simulated model's
+tables are on [pages of their own](simulated.md).
 """
 
 
@@ -215,7 +217,7 @@ def pages(outcomes: str) -> dict[str, str]:
     runs = {len(of_all["all"].rates) for of_all in found.values()}
     training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
     tables = [table for table in (_played(table, found) for table in TABLES.values()) if len(table.rows) > 1]
-    head = HEAD.format(runs=training, played=PLAYED, calls=TEXTCRAFT.max_calls, earlier=_earlier(outcomes))
+    head = HEAD.format(runs=training, played=PLAYED, logs=LOGS, calls=TEXTCRAFT.max_calls, earlier=_earlier(outcomes))
     return {PAGE: "\n".join([head, *(table.markdown(found) for table in tables)])}
 
 
@@ -306,8 +308,17 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
         found = {run: of for run, of in found.items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
         found[experiment.name, seed] = [{**record, "adapter": adapters} for record in records]
         print(f"{experiment.name}, seed {seed}: {fmean(record['won'] for record in records):.1%}", flush=True)
+        keep_logs(experiment, seed)
         file.write_text(write_outcomes(found), encoding="utf-8", newline="\n")
         write_pages()
+
+
+def keep_logs(experiment: Learnt, seed: int) -> None:
+    """Copy the logs of the trainings that an experiment's adapters come from to the results."""
+    for adapter in (adapter_of(name, seed) for name in (experiment.model, experiment.planner) if name):
+        if adapter and adapter != bundled_adapter():
+            (RESULTS / LOGS).mkdir(exist_ok=True)
+            shutil.copyfile(adapter.with_name("log.jsonl"), RESULTS / LOGS / f"{adapter.parent.name}.jsonl")
 
 
 def write_pages() -> None:

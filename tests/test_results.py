@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import re
 from collections import Counter
 from importlib import import_module
@@ -56,11 +57,26 @@ def test_trained__outcomes_are_of_the_experiment_and_of_all_its_tasks(monkeypatc
         assert (int(seed) in trained.SEEDS, episodes) == (True, len(tasks))
 
 
+def test_trained__results_have_the_log_of_every_training(monkeypatch: pytest.MonkeyPatch):
+    trained = benchmark("language_model", monkeypatch)
+    experiments = {of.name: of for table in trained.TABLES.values() for of in table.experiments}
+    for name, seed in {(row["experiment"], int(row["seed"])) for row in published("language_model")}:
+        for model in filter(None, (experiments[name].model, experiments[name].planner)):
+            adapter = trained.adapter_of(model, seed)
+            if adapter in (None, bundled_adapter()):
+                continue
+            log = RESULTS / trained.LOGS / f"{adapter.parent.name}.jsonl"
+            rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+            plan = rows[0]["plan"]
+            assert (plan["seed"], rows[-1]["tokens"] >= plan["tokens"]) == (seed, True), f"{log.name} is of another run"
+
+
 def test_trained__page_says_if_another_adapter_played_than_that_of_the_package(monkeypatch: pytest.MonkeyPatch):
     trained = benchmark("language_model", monkeypatch)
     outcomes = (RESULTS / trained.PLAYED).read_text(encoding="utf-8")
     packaged = bundled_adapter()
-    played = {row["adapter"] for row in csv.DictReader(outcomes.splitlines()) if row["seed"] == str(trained.PACKAGED)}
+    of_seed = [row for row in csv.DictReader(outcomes.splitlines()) if row["seed"] == str(trained.PACKAGED)]
+    played = {row["adapter"].split()[0] for row in of_seed}  # before a planner's
     for name, adapter in (("now", packaged), ("then", BENCHMARKS / "language_model.py")):
         monkeypatch.setattr(trained, "bundled_adapter", lambda adapter=adapter: adapter)
         digest = hashlib.sha256(adapter.read_bytes()).hexdigest()[:16]
@@ -81,6 +97,7 @@ def test_trained__plays_again_what_another_adapter_played(monkeypatch: pytest.Mo
     for name, other in {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path}.items():
         monkeypatch.setattr(trained, name, other)
     monkeypatch.setattr(trained, "write_pages", lambda: None)
+    (tmp_path / "log.jsonl").touch()
     counts = []
     for written in (b"one", None, b"one", b"two", b"two"):
         adapter.unlink(missing_ok=True)
@@ -109,6 +126,7 @@ def test_trained__drops_what_an_earlier_adapter_played_and_plays_again_with_anot
 
     def play(table, **adapters):
         folder.mkdir(exist_ok=True)
+        (folder / "log.jsonl").touch()
         for name, content in adapters.items():
             (folder / name).write_text(content)
         trained.play_tables([table], [0])
