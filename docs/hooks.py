@@ -37,7 +37,7 @@ def place_of(path: str) -> str | None:
         return path.removeprefix("docs/")
     if path in OUTSIDE:
         return OUTSIDE[path]
-    if path.startswith("benchmarks/results/"):
+    if path.startswith("benchmarks/results/") and (ROOT / path).is_file():
         return path.removeprefix("benchmarks/")
     if path.startswith("notebooks/"):
         return path.removesuffix(".py") + ".md"
@@ -54,7 +54,8 @@ def home_of(place: str) -> str:
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages outside docs/, and every source file that a page links to."""
-    results = {f"benchmarks/results/{file.name}" for file in (ROOT / "benchmarks/results").iterdir()}
+    there = (file for file in (ROOT / "benchmarks/results").rglob("*") if file.is_file())
+    results = {file.relative_to(ROOT).as_posix() for file in there}
     for path in sorted(results | set(OUTSIDE)):
         # The overview of the results leads to the other pages of them.
         inclusion = InclusionLevel.UNDEFINED if path in OUTSIDE else InclusionLevel.NOT_IN_NAV
