@@ -16,7 +16,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -72,9 +72,20 @@ def requests(count: int, **changed: Any) -> list[CompletionRequest]:
     return [CompletionRequest(prompt, **{**HOW, **changed}) for prompt in prompts]
 
 
-def run(code: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+@pytest.fixture
+def run() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start Python with a program; what still runs at the end of the test is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 def test_complete__continues_a_prompt(model: LocalModel):
@@ -559,7 +570,8 @@ def test_pickle__gives_a_model_that_loads_itself(model: LocalModel):
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 from textcraft_gym.agents.models.local import LocalModel
 model = LocalModel(sys.argv[1], context=100_000, slots=1)
 how = {"stop": (), "temperature": 0.0, "sample": 0}
@@ -575,7 +587,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT")
 @pytest.mark.parametrize("prompt", [1, 60_000], ids=["writing", "reading"])
-def test_complete__stops_at_an_interrupt(prompt: int, folder: Path):
+def test_complete__stops_at_an_interrupt(prompt: int, folder: Path, run: Callable[..., subprocess.Popen[str]]):
     process = run(INTERRUPTED, folder / "tiny.gguf", prompt)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -588,7 +600,7 @@ def test_complete__stops_at_an_interrupt(prompt: int, folder: Path):
     assert time.perf_counter() - start < 10  # far less on an idle machine
 
 
-def test_exit__while_the_model_writes_is_clean_and_silent(folder: Path):
+def test_exit__while_the_model_writes_is_clean_and_silent(folder: Path, run: Callable[..., subprocess.Popen[str]]):
     code = INTERRUPTED.split("try:")[0] + (
         "import threading, time\n"
         "ask = lambda: model.complete('x', max_tokens=90_000, **how)\n"
@@ -602,7 +614,7 @@ def test_exit__while_the_model_writes_is_clean_and_silent(folder: Path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_fork__loads_its_own(folder: Path):
+def test_fork__loads_its_own(folder: Path, run: Callable[..., subprocess.Popen[str]]):
     code = INTERRUPTED.split("try:")[0] + (
         "import os, warnings\n"
         "warnings.simplefilter('ignore')\n"
