@@ -1,11 +1,11 @@
 """Goes on from an adapter with rewards alone: expert iteration over groups of sampled episodes.
 
-    python examples/language_model/reward.py --out runs/reward --rounds 3
+    python examples/language_model/reward.py --out runs/reward --rounds 2
 
 The goals are deeper than any task that the model saw an expert do. In each round it plays some of them, several
 episodes of each with the same task and seed. Of the goals that it both won and lost it learns the episodes that it won,
-and then plays the next round: no expert is asked. What it plays before and after is greedy, on goals that are in no
-round.
+and then plays the next round: no expert is asked. Before the first round and after the last it plays other goals,
+greedily.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import json
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,26 +31,27 @@ from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.models.local import LocalModel
 from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.evaluation.compare import paired_interval
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.rollouts import rollouts
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.recipes.book import RecipeBook
 
-BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed"
-"""A book whose seed is not among those for training."""
+BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed,branching=1"
+"""A book whose seed is not among those for training. One ingredient a recipe, so that deep is not long as well."""
 DEPTH = 3
 """Of the goals, which are divided into rounds and a test: deeper than any task of the demonstrations."""
-TEST_GOALS = 60
+TEST_GOALS = 80
 CONTEXT = 8192
 """Tokens of a prompt at most."""
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
 TURNS = 30
-"""Turns of an episode, thoughts included: the longest that is won takes 24."""
+"""Turns of an episode, thoughts included: the longest that is won takes 23."""
 TEMPERATURE = 0.8
-RATE = 2e-4
-EPOCHS, PER_STEP = 2, 2
+RATE = 4e-4
+EPOCHS, PER_STEP = 3, 2
 REACT = Prompts("short").of("react", PROFILE.name)
 
 
@@ -104,6 +106,17 @@ def play(model: LocalModel, goals: Sequence[str], samples: int, temperature: flo
     return groups
 
 
+def won_goals(model: LocalModel, goals: Sequence[str]) -> set[str]:
+    """Return the goals that the model wins, greedily."""
+    groups = play(model, goals, 1, 0.0)
+    return {goal for goal, [episode] in groups.items() if episode.won}
+
+
+def share(won: int, played: int) -> dict[str, object]:
+    """Return a share of episodes that were won, with its 95% Wilson interval."""
+    return {"won": won, "of": played, "interval": [round(bound, 3) for bound in wilson_interval(won, played)]}
+
+
 def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
     """Return the won episodes of each group that has lost ones as well: the others have nothing to compare."""
     mixed = [group for group in groups if 0 < sum(bool(episode.won) for episode in group) < len(group)]
@@ -149,8 +162,8 @@ def main() -> None:
         "--start", type=Path, help="the adapter to go on from, a GGUF file; by default that of the package"
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder of this run")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--goals", type=int, default=36, help="goals of a round")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--goals", type=int, default=40, help="goals of a round")
     parser.add_argument("--samples", type=int, default=4, help="episodes of each goal")
     parser.add_argument("--test-goals", type=int, default=TEST_GOALS)
     parser.add_argument("--seed", type=int, default=0)
@@ -175,27 +188,34 @@ def main() -> None:
     log = options.out / "log.jsonl"
     log.unlink(missing_ok=True)
 
-    def test_now(number: int, learnt: int, loss: float | None) -> LocalModel:
-        write_adapter(training.masters, options.out / "adapter.gguf")
-        model = LocalModel(adapter=options.out / "adapter.gguf", slots=WORKERS, context=CONTEXT)
-        won = sum(bool(episode.won) for group in play(model, test, 1, 0.0).values() for episode in group)
-        low, high = wilson_interval(won, len(test))
-        row = {"round": number, "won": won, "of": len(test), "interval": [round(low, 3), round(high, 3)]}
-        row |= {"learnt": learnt, "loss": loss}
+    def record(row: dict[str, object]) -> None:
         print(json.dumps(row), flush=True)
         with log.open("a", encoding="utf-8") as file:
             print(json.dumps(row), file=file)
-        return model
 
-    model = test_now(0, 0, None)
+    def model_now() -> LocalModel:
+        write_adapter(training.masters, options.out / "adapter.gguf")
+        return LocalModel(adapter=options.out / "adapter.gguf", slots=WORKERS, context=CONTEXT)
+
+    with closing(model_now()) as model:
+        before = won_goals(model, test)
+    record({"test": "before"} | share(len(before), len(test)))
     for number in range(1, options.rounds + 1):
         at = (number - 1) * options.goals
-        groups = play(model, others[at : at + options.goals], options.samples, TEMPERATURE)
-        model.close()
+        with closing(model_now()) as model:
+            groups = play(model, others[at : at + options.goals], options.samples, TEMPERATURE)
+        episodes = [episode for group in groups.values() for episode in group]
         examples = learnable(groups.values())
         loss = learn(training, examples, rng) if examples else None
-        model = test_now(number, len(examples), loss)
-    model.close()
+        played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
+        record({"round": number} | played | {"goals_learnt": len(examples), "loss": loss})
+    with closing(model_now()) as model:
+        after = won_goals(model, test)
+    gained, lost = len(after - before), len(before - after)
+    difference = [round(bound, 3) for bound in paired_interval(gained, lost, len(test))]
+    record(
+        {"test": "after"} | share(len(after), len(test)) | {"gained": gained, "lost": lost, "difference": difference}
+    )
 
 
 if __name__ == "__main__":

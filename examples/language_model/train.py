@@ -134,7 +134,7 @@ class Training:
         with torch.no_grad():
             for name, master in self.masters.items():
                 self.weights[name].copy_(master)
-        return float(loss)
+        return float(loss.detach())
 
     def save(self, folder: Path) -> None:
         """Write a checkpoint, and the adapter as it is now."""
