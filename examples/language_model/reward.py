@@ -5,7 +5,7 @@
 The goals are deeper than any task that the model saw an expert do. In each round it plays some of them, several
 episodes of each with the same task and seed. Of the goals that it both won and lost it learns the episodes that it won,
 and then plays the next round: no expert is asked. Before the first round and after the last it plays other goals,
-greedily.
+greedily. The same command goes on with an interrupted run: what was played stands in the file played.sqlite.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -24,11 +25,10 @@ from dialogue import Branch, Example, Writer, after_situation
 from train import Plan, Training, parts
 
 from textcraft_gym.agents.adapt.react import make_executor
-from textcraft_gym.agents.contract.agent import Node, Play, Routine
+from textcraft_gym.agents.contract.agent import Model, Node, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
-from textcraft_gym.agents.models.local import LocalModel
 from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.compare import paired_interval
@@ -85,13 +85,16 @@ class SampledReAct:
         )
 
 
-def play(model: LocalModel, goals: Sequence[str], samples: int, temperature: float) -> dict[str, list[Episode]]:
+def play(
+    model: str | Model, goals: Sequence[str], samples: int, temperature: float, cassette: Path | None = None
+) -> dict[str, list[Episode]]:
     """Return episodes of each goal, of the same task and seed."""
     spec = RunSpec(
         "TextCraft-v0",
         split="all",
         agent=f"{Path(__file__).stem}:SampledReAct",
         model=model,
+        cassette=cassette,
         prompts="short",
         env_args={"recipes": BOOK},
         workers=WORKERS,
@@ -106,10 +109,9 @@ def play(model: LocalModel, goals: Sequence[str], samples: int, temperature: flo
     return groups
 
 
-def won_goals(model: LocalModel, goals: Sequence[str]) -> set[str]:
-    """Return the goals that the model wins, greedily."""
-    groups = play(model, goals, 1, 0.0)
-    return {goal for goal, [episode] in groups.items() if episode.won}
+def won_goals(groups: Mapping[str, Iterable[Episode]]) -> set[str]:
+    """Return the goals of which an episode was won."""
+    return {goal for goal, group in groups.items() if any(episode.won for episode in group)}
 
 
 def share(won: int, played: int) -> dict[str, object]:
@@ -193,24 +195,26 @@ def main() -> None:
         with log.open("a", encoding="utf-8") as file:
             print(json.dumps(row), file=file)
 
-    def model_now() -> LocalModel:
-        write_adapter(training.masters, options.out / "adapter.gguf")
-        return LocalModel(adapter=options.out / "adapter.gguf", slots=WORKERS, context=CONTEXT)
+    # In a process of its own: beside PyTorch's threads those of llama.cpp take half as long again.
+    player = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
-    with closing(model_now()) as model:
-        before = won_goals(model, test)
+    def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
+        write_adapter(training.masters, options.out / "adapter.gguf")
+        path = json.dumps(str(options.out / "adapter.gguf"))
+        model = f"local:adapter={path},slots={WORKERS},context={CONTEXT},threads={torch.get_num_threads()}"
+        return player.submit(play, model, goals, samples, temperature, options.out / "played.sqlite").result()
+
+    before = won_goals(play_now(test))
     record({"test": "before"} | share(len(before), len(test)))
     for number in range(1, options.rounds + 1):
         at = (number - 1) * options.goals
-        with closing(model_now()) as model:
-            groups = play(model, others[at : at + options.goals], options.samples, TEMPERATURE)
+        groups = play_now(others[at : at + options.goals], options.samples, TEMPERATURE)
         episodes = [episode for group in groups.values() for episode in group]
         examples = learnable(groups.values())
         loss = learn(training, examples, rng) if examples else None
         played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
         record({"round": number} | played | {"goals_learnt": len(examples), "loss": loss})
-    with closing(model_now()) as model:
-        after = won_goals(model, test)
+    after = won_goals(play_now(test))
     gained, lost = len(after - before), len(before - after)
     difference = [round(bound, 3) for bound in paired_interval(gained, lost, len(test))]
     record(
