@@ -14,15 +14,13 @@ import argparse
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 
 import torch
 from adapter import read_adapter, write_adapter
 from dialogue import Branch, Example, Writer, after_situation
-from train import Plan, Training, parts
+from train import Plan, Training, apart, parts
 
 from textcraft_gym.agents.adapt.react import make_executor
 from textcraft_gym.agents.contract.agent import Model, Node, Play, Routine
@@ -195,14 +193,11 @@ def main() -> None:
         with log.open("a", encoding="utf-8") as file:
             print(json.dumps(row), file=file)
 
-    # In a process of its own: beside PyTorch's threads those of llama.cpp take half as long again.
-    player = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-
     def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
         write_adapter(training.masters, options.out / "adapter.gguf")
         path = json.dumps(str(options.out / "adapter.gguf"))
         model = f"local:adapter={path},slots={WORKERS},context={CONTEXT},threads={torch.get_num_threads()}"
-        return player.submit(play, model, goals, samples, temperature, options.out / "played.sqlite").result()
+        return apart(play, model, goals, samples, temperature, options.out / "played.sqlite")
 
     before = won_goals(play_now(test))
     record({"test": "before"} | share(len(before), len(test)))

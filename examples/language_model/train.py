@@ -17,10 +17,12 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 import worlds
@@ -30,6 +32,7 @@ from network import Encoded, base_file, compile_layers, encode, load_model, load
 
 from textcraft_gym.evaluation.runner import evaluate
 
+P, R = ParamSpec("P"), TypeVar("R")
 POOL = 48
 """Examples that are sorted by length, so that those of a step are of nearly one length."""
 
@@ -200,6 +203,12 @@ def parts(tokenizer: Any, example: Example, longest: int, most: int) -> Iterator
         yield part
 
 
+def apart(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Return what a function returns in another process, where PyTorch's threads do not slow those of llama.cpp."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(function, *args, **kwargs).result()
+
+
 def dev_won(adapter: Path, goals: int) -> int:
     """Return how many goals of dev ReAct wins with an adapter: of the first ones in the order of the gates."""
     from gates import dev_spec  # the model in the process is an extra of its own
@@ -289,7 +298,7 @@ def _run(
             saved = training.tokens
             write({"tokens": training.tokens, "data_sha256": training.data_sha256})
             if dev_goals:
-                won = dev_won(out / "adapter.gguf", dev_goals)
+                won = apart(dev_won, out / "adapter.gguf", dev_goals)
                 write({"tokens": training.tokens, "dev_goals": dev_goals, "dev_won": won})
         if finished:
             return

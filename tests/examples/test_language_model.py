@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from importlib.util import find_spec
@@ -237,6 +238,14 @@ def test_train__a_finished_run_goes_on_for_longer_with_the_next_data_and_no_othe
     with pytest.raises(SystemExit, match="2"):
         run("--resume", "--tokens", "3000", "--seed", "1")
     assert json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1]) == then
+
+
+def test_apart__is_another_process_whose_errors_are_ours():
+    from train import apart
+
+    assert apart(os.getpid) != os.getpid()
+    with pytest.raises(ValueError, match="x"):
+        apart(int, "x")
 
 
 def test_reward__what_is_learnt_of_a_group_are_the_won_episodes_as_the_agent_asked_for_them():
