@@ -201,9 +201,9 @@ eval-lm: $(RL)/.local
 	$(RL)/bin/python examples/language_model/gates.py --out runs/gates$(if $(LIMIT),-$(LIMIT)) \
 		$(if $(ADAPTER),--adapter $(ADAPTER)) $(if $(LIMIT),--limit $(LIMIT))
 
-# Goes on from the adapter of the package, or from ADAPTER, with rewards alone.
+# Goes on from the adapter of the package, or from ADAPTER, with rewards alone, for one round or for ROUNDS.
 reward-lm: $(RL)/.local
-	$(RL)/bin/python examples/language_model/reward.py --out runs/reward $(if $(ADAPTER),--start $(ADAPTER))
+	$(RL)/bin/python examples/language_model/reward.py --out runs/reward $(if $(ADAPTER),--start $(ADAPTER)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 # An editable install is an import hook, which no editor or type checker runs. The .pth file gives them, for scripts outside
 # the checkout, a folder with a link to the package; inside it the links in textcraft_gym/ do. A link shows new files at once.

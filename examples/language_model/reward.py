@@ -1,11 +1,13 @@
 """Goes on from an adapter with rewards alone: expert iteration over groups of sampled episodes.
 
-    python examples/language_model/reward.py --out runs/reward --rounds 2
+    python examples/language_model/reward.py --out runs/reward
+    python examples/language_model/reward.py --out runs/reward --rounds 2    # goes on with that, or anew
 
 The goals are deeper than any task that the model saw an expert do. In each round it plays some of them, several
 episodes of each with the same task and seed. Of the goals that it both won and lost it learns the episodes that it won,
-and then plays the next round: no expert is asked. Before the first round and after the last it plays other goals,
-greedily. The same command goes on with an interrupted run: what was played stands in the file played.sqlite.
+and then plays the next round: no expert is asked. Before the first round and after each it plays other goals, greedily.
+What was played stands in the file played.sqlite, so that the same command goes on with an interrupted run, and one with
+more rounds with a finished one.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -155,6 +159,55 @@ def learn(training: Training, examples: Sequence[Example], rng: random.Random) -
     return sum(losses) / len(losses)
 
 
+def run(
+    training: Training,
+    test: Sequence[str],
+    rounds: Sequence[Sequence[str]],
+    samples: int,
+    rng: random.Random,
+    out: Path,
+) -> Iterator[dict[str, object]]:
+    """Play and learn in rounds, with a test before the first and after each, and return a row for each of both."""
+    adapter = out / "adapter.gguf"
+    model = f"local:adapter={json.dumps(str(adapter))},slots={WORKERS},context={CONTEXT}"
+
+    def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
+        write_adapter(training.masters, adapter)
+        threads = torch.get_num_threads()
+        return apart(play, f"{model},threads={threads}", goals, samples, temperature, out / "played.sqlite")
+
+    before = won_goals(play_now(test))
+    yield {"test": 0} | share(len(before), len(test))
+    for number, goals in enumerate(rounds, 1):
+        groups = play_now(goals, samples, TEMPERATURE)
+        episodes = [episode for group in groups.values() for episode in group]
+        examples = learnable(groups.values())
+        loss = learn(training, examples, rng) if examples else None
+        played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
+        yield {"round": number} | played | {"goals_learnt": len(examples), "loss": loss}
+        yield {"test": number} | compared(before, won_goals(play_now(test)), len(test))
+
+
+def compared(before: set[str], after: set[str], played: int) -> dict[str, object]:
+    """Return a share of goals that were won, and its difference to an earlier one, with a paired 95% interval."""
+    gained, lost = len(after - before), len(before - after)
+    difference = [round(bound, 3) for bound in paired_interval(gained, lost, played)]
+    return share(len(after), played) | {"gained": gained, "lost": lost, "difference": difference}
+
+
+def draw_goals(rng: random.Random, test: int, rounds: int, each: int) -> tuple[list[str], list[list[str]]]:
+    """Return goals of the test, and others for each round.
+
+    Raises:
+        ValueError: If the book has too few.
+    """
+    goals = sorted(item for item, depth in RecipeBook.load(BOOK).depths.items() if depth == DEPTH)
+    rng.shuffle(goals)
+    if len(goals) < test + rounds * each:
+        raise ValueError(f"the book has {len(goals)} goals: too few for these rounds and the test")
+    return goals[:test], [goals[at : at + each] for at in range(test, test + rounds * each, each)]
+
+
 def main() -> None:
     """Play and learn in rounds, and print what was won before and after."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -162,7 +215,7 @@ def main() -> None:
         "--start", type=Path, help="the adapter to go on from, a GGUF file; by default that of the package"
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder of this run")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1, help="of play and learning, each some 30 minutes on two cores")
     parser.add_argument("--goals", type=int, default=40, help="goals of a round")
     parser.add_argument("--samples", type=int, default=4, help="episodes of each goal")
     parser.add_argument("--test-goals", type=int, default=TEST_GOALS)
@@ -172,49 +225,23 @@ def main() -> None:
     if start is None:
         parser.error("the package has no adapter: name one with --start")
     rng = random.Random(options.seed)
-    depths = RecipeBook.load(BOOK).depths
-    goals = sorted(item for item, depth in depths.items() if depth == DEPTH)
-    rng.shuffle(goals)
-    if len(goals) < options.test_goals + options.rounds * options.goals:
-        parser.error(f"the book has {len(goals)} goals: too few for these rounds and the test")
-    test, others = goals[: options.test_goals], goals[options.test_goals :]
-    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        test, rounds = draw_goals(rng, options.test_goals, options.rounds, options.goals)
+    except ValueError as error:
+        parser.error(str(error))
     training = Training(Plan(seed=options.seed, rate=RATE), torch.device("cpu"))
+    training.constant_rate(RATE)
     try:
         training.set_weights(read_adapter(training.masters, start))
     except (ValueError, OSError) as error:
         parser.error(f"{start}: {error}")
-    training.constant_rate(RATE)
-    log = options.out / "log.jsonl"
-    log.unlink(missing_ok=True)
-
-    def record(row: dict[str, object]) -> None:
-        print(json.dumps(row), flush=True)
-        with log.open("a", encoding="utf-8") as file:
-            print(json.dumps(row), file=file)
-
-    def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
-        write_adapter(training.masters, options.out / "adapter.gguf")
-        path = json.dumps(str(options.out / "adapter.gguf"))
-        model = f"local:adapter={path},slots={WORKERS},context={CONTEXT},threads={torch.get_num_threads()}"
-        return apart(play, model, goals, samples, temperature, options.out / "played.sqlite")
-
-    before = won_goals(play_now(test))
-    record({"test": "before"} | share(len(before), len(test)))
-    for number in range(1, options.rounds + 1):
-        at = (number - 1) * options.goals
-        groups = play_now(others[at : at + options.goals], options.samples, TEMPERATURE)
-        episodes = [episode for group in groups.values() for episode in group]
-        examples = learnable(groups.values())
-        loss = learn(training, examples, rng) if examples else None
-        played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
-        record({"round": number} | played | {"goals_learnt": len(examples), "loss": loss})
-    after = won_goals(play_now(test))
-    gained, lost = len(after - before), len(before - after)
-    difference = [round(bound, 3) for bound in paired_interval(gained, lost, len(test))]
-    record(
-        {"test": "after"} | share(len(after), len(test)) | {"gained": gained, "lost": lost, "difference": difference}
-    )
+    options.out.mkdir(parents=True, exist_ok=True)
+    asked = {name: of for name, of in vars(options).items() if isinstance(of, int)}
+    plan = {"book": BOOK, "start_sha256": sha256(start.read_bytes()).hexdigest()} | asked
+    with (options.out / "log.jsonl").open("w", encoding="utf-8") as log:
+        for row in chain([{"plan": plan}], run(training, test, rounds, options.samples, rng, options.out)):
+            print(json.dumps(row), flush=True)
+            print(json.dumps(row), file=log, flush=True)
 
 
 if __name__ == "__main__":
