@@ -185,11 +185,14 @@ learn: $(RL)/.rl
 	$(RL)/bin/python examples/behaviour_cloning.py --out runs/learning
 	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md benchmarks/results/
 
+# The C library gives memory back to the system after each product of matrices unless it is told not to, on which a quarter of
+# the processor time was seen to go.
+KEEP_MEMORY := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184
+
 # The adapter of the language model: an hour and a half of training on two idle cores, from nothing or from the last checkpoint
-# in its folder, LM_RUN; a finished one goes on if TOKENS are more. The C library gives memory back to the system after each product
-# of matrices unless it is told not to, on which a quarter of the processor time was seen to go. Compiled layers take a C++
-# compiler; without one they are computed as they are.
-TRAIN := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 $(RL)/bin/python examples/language_model/train.py \
+# in its folder, LM_RUN; a finished one goes on if TOKENS are more. Compiled layers take a C++ compiler; without one they are
+# computed as they are.
+TRAIN := $(KEEP_MEMORY) $(RL)/bin/python examples/language_model/train.py \
 	--dev-goals 12 $(if $(shell command -v g++),--compile)
 LM_RUN := runs/lm$(if $(LM_SEED),-seed$(LM_SEED))
 train-lm: $(RL)/.local
@@ -203,7 +206,8 @@ eval-lm: $(RL)/.local
 
 # Goes on from the adapter of the package, or from ADAPTER, with rewards alone, for one round or for ROUNDS.
 reward-lm: $(RL)/.local
-	$(RL)/bin/python examples/language_model/reward.py --out runs/reward $(if $(ADAPTER),--start $(ADAPTER)) $(if $(ROUNDS),--rounds $(ROUNDS))
+	$(KEEP_MEMORY) $(RL)/bin/python examples/language_model/reward.py --out runs/reward \
+		$(if $(ADAPTER),--start $(ADAPTER)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 # An editable install is an import hook, which no editor or type checker runs. The .pth file gives them, for scripts outside
 # the checkout, a folder with a link to the package; inside it the links in textcraft_gym/ do. A link shows new files at once.

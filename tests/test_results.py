@@ -154,6 +154,28 @@ def test_trained__documentation_has_the_numbers_of_the_results():
         assert f"| {agent.replace('`', '')} |{numbers}".rstrip() in rows, agent
 
 
+def test_reward__documentation_has_the_numbers_of_its_log():
+    page = (BENCHMARKS.parent / "docs" / "language_model.md").read_text(encoding="utf-8")
+    log = [json.loads(line) for line in (RESULTS / "training" / "reward.jsonl").read_text("utf-8").splitlines()]
+    rounds, tests = ([row for row in log if kind in row] for kind in ("round", "test"))
+    assert (len(rounds), len(tests)) == (log[0]["plan"]["rounds"], len(rounds) + 1)
+    stated = {tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in page.splitlines()}
+    for row in tests:
+        share = f"{row['won'] / row['of']:.1%} ({row['won']})", _percent(row["interval"])
+        if row["test"] == 0:
+            assert ("before", *share, "", "") in stated
+        else:
+            difference = f"{(row['won'] - tests[0]['won']) / row['of']:+.1%}", _percent(row["difference"])
+            assert (f"after round {row['test']}", *share, *difference) in stated
+    for row in rounds:
+        assert f"{row['won']} of {row['of']}" in page
+
+
+def _percent(interval: list[float]) -> str:
+    low, high = (f"{100 * bound:.1f}" for bound in interval)
+    return f"[{low}, {high}]"
+
+
 def _lines(page: str) -> list[str]:
     return (RESULTS / page).read_text(encoding="utf-8").splitlines()
 

@@ -215,7 +215,12 @@ def main() -> None:
         "--start", type=Path, help="the adapter to go on from, a GGUF file; by default that of the package"
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder of this run")
-    parser.add_argument("--rounds", type=int, default=1, help="of play and learning, each some 30 minutes on two cores")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=1,
+        help="of play and learning, each three quarters of an hour with a test, on two cores",
+    )
     parser.add_argument("--goals", type=int, default=40, help="goals of a round")
     parser.add_argument("--samples", type=int, default=4, help="episodes of each goal")
     parser.add_argument("--test-goals", type=int, default=TEST_GOALS)
