@@ -147,9 +147,9 @@ def test_trained__drops_what_an_earlier_adapter_played_and_plays_again_with_anot
 
 def test_trained__documentation_has_the_numbers_of_the_results():
     page = (BENCHMARKS.parent / "docs" / "language_model.md").read_text(encoding="utf-8")
-    stated = re.findall(r"(?m)^\| ([^|]+) \|((?: [\d.]+ \|){4})", page)
+    stated = re.findall(r"(?m)^\| ([^|]+) \|((?: [\d.]+ \|){4,})", page)
     rows = [re.sub(r" \[[^]]*\]| \([^)]*\)", "", line) for line in _lines("language_model.md")]
-    assert len(stated) >= 5
+    assert len(stated) >= 10
     for agent, numbers in stated:
         assert f"| {agent.replace('`', '')} |{numbers}".rstrip() in rows, agent
 
