@@ -33,7 +33,7 @@ from textcraft_gym.evaluation.runner import evaluate
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 RUNS = HERE.parent / "runs"
-PAGE, PLAYED, LOGS = "language_model.md", "language_model.csv", "training"
+PAGE, PLAYED, TRAINED = "language_model.md", "language_model.csv", "training"
 SEEDS = (0, 1, 2)
 """The seeds of the training."""
 PACKAGED = 0
@@ -76,7 +76,7 @@ def adapter_of(name: str, seed: int) -> Path | None:
         return None
     if name == FULL and seed == PACKAGED:
         return bundled_adapter()
-    return RUNS / f"lm{'-tenth' if name == TENTH else ''}-seed{seed}" / "adapter.gguf"
+    return RESULTS / TRAINED / f"lm{'-tenth' if name == TENTH else ''}-seed{seed}.gguf"
 
 
 def adapters_of(experiment: Experiment, seed: int) -> str:
@@ -205,7 +205,7 @@ either. An episode has at most {calls} completions, whichever the agent.{earlier
 Each number is the mean over {runs}, with ± their standard deviation where there are several; in brackets stands the 95%
 Wilson interval over the goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared
 with ours by size, but the order of rows can: *Shape* counts the pairs of rows that come in the published order.
-[{played}]({played}) has what became of each episode, and [{logs}]({logs}) the log of each training but
+[{played}]({played}) has what became of each episode, and [{trained}]({trained}) the log of each training but
 that of the packaged adapter, which is [beside it](../../agents/models/adapters/training.jsonl). The simulated model's
 tables are on [pages of their own](simulated.md).
 """
@@ -217,7 +217,8 @@ def pages(outcomes: str) -> dict[str, str]:
     runs = {len(of_all["all"].rates) for of_all in found.values()}
     training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
     tables = [table for table in (_played(table, found) for table in TABLES.values()) if len(table.rows) > 1]
-    head = HEAD.format(runs=training, played=PLAYED, logs=LOGS, calls=TEXTCRAFT.max_calls, earlier=_earlier(outcomes))
+    calls, earlier = TEXTCRAFT.max_calls, _earlier(outcomes)
+    head = HEAD.format(runs=training, played=PLAYED, trained=TRAINED, calls=calls, earlier=earlier)
     return {PAGE: "\n".join([head, *(table.markdown(found) for table in tables)])}
 
 
@@ -296,6 +297,7 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
     found = dict(read_outcomes(file.read_text(encoding="utf-8"))) if file.is_file() else {}
     chosen = list(dict.fromkeys(experiment for name in tables for experiment in TABLES[name].experiments))
     for seed, experiment in product(seeds, chosen):
+        keep_trained(experiment, seed)
         adapters = adapters_of(experiment, seed)
         played = found.get((experiment.name, seed))
         if played and adapters in ("", played[0]["adapter"]):
@@ -308,17 +310,18 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
         found = {run: of for run, of in found.items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
         found[experiment.name, seed] = [{**record, "adapter": adapters} for record in records]
         print(f"{experiment.name}, seed {seed}: {fmean(record['won'] for record in records):.1%}", flush=True)
-        keep_logs(experiment, seed)
         file.write_text(write_outcomes(found), encoding="utf-8", newline="\n")
         write_pages()
 
 
-def keep_logs(experiment: Learnt, seed: int) -> None:
-    """Copy the logs of the trainings that an experiment's adapters come from to the results."""
+def keep_trained(experiment: Learnt, seed: int) -> None:
+    """Copy the adapters of an experiment that were trained here, and the logs of their trainings, to the results."""
     for adapter in (adapter_of(name, seed) for name in (experiment.model, experiment.planner) if name):
-        if adapter and adapter != bundled_adapter():
-            (RESULTS / LOGS).mkdir(exist_ok=True)
-            shutil.copyfile(adapter.with_name("log.jsonl"), RESULTS / LOGS / f"{adapter.parent.name}.jsonl")
+        trained = RUNS / adapter.stem if adapter and adapter != bundled_adapter() else None
+        if adapter and trained and trained.is_dir():
+            adapter.parent.mkdir(exist_ok=True)
+            shutil.copyfile(trained / "adapter.gguf", adapter)
+            shutil.copyfile(trained / "log.jsonl", adapter.with_suffix(".jsonl"))
 
 
 def write_pages() -> None:

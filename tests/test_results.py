@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import re
+import shutil
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_trained__results_have_the_log_of_every_training(monkeypatch: pytest.Mon
             adapter = trained.adapter_of(model, seed)
             if adapter in (None, bundled_adapter()):
                 continue
-            log = RESULTS / trained.LOGS / f"{adapter.parent.name}.jsonl"
+            log = adapter.with_suffix(".jsonl")
             rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
             plan = rows[0]["plan"]
             assert (plan["seed"], rows[-1]["tokens"] >= plan["tokens"]) == (seed, True), f"{log.name} is of another run"
@@ -97,7 +98,6 @@ def test_trained__plays_again_what_another_adapter_played(monkeypatch: pytest.Mo
     for name, other in {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path}.items():
         monkeypatch.setattr(trained, name, other)
     monkeypatch.setattr(trained, "write_pages", lambda: None)
-    (tmp_path / "log.jsonl").touch()
     counts = []
     for written in (b"one", None, b"one", b"two", b"two"):
         adapter.unlink(missing_ok=True)
@@ -126,7 +126,6 @@ def test_trained__drops_what_an_earlier_adapter_played_and_plays_again_with_anot
 
     def play(table, **adapters):
         folder.mkdir(exist_ok=True)
-        (folder / "log.jsonl").touch()
         for name, content in adapters.items():
             (folder / name).write_text(content)
         trained.play_tables([table], [0])
@@ -143,6 +142,31 @@ def test_trained__drops_what_an_earlier_adapter_played_and_plays_again_with_anot
     by_planner = {executor, f"{executor} and untrained", f"{executor} and {digest('other')}"}
     assert play("planners", trained_for_a_tenth="other") == (by_planner, 3)
     assert play("decomposition", trained="two") == ({digest("two")}, 4)
+
+
+def test_trained__keeps_the_adapter_and_the_log_of_what_was_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    trained = benchmark("language_model", monkeypatch)
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    for name, folder in {"RUNS": runs, "RESULTS": results}.items():
+        folder.mkdir()
+        monkeypatch.setattr(trained, name, folder)
+    experiment, seed = trained.planned_by(trained.TENTH), trained.PACKAGED + 1
+    trained.keep_trained(experiment, seed)
+    assert not trained.adapters_of(experiment, seed)
+    for adapter in (trained.adapter_of(model, seed) for model in (experiment.model, experiment.planner)):
+        run = runs / adapter.stem
+        run.mkdir()
+        (run / "adapter.gguf").write_text(f"adapter of {run.name}")
+        (run / "log.jsonl").write_text(f"log of {run.name}")
+    for _ in range(2):
+        trained.keep_trained(experiment, seed)
+        kept = {file.name: file.read_text() for file in (results / trained.TRAINED).iterdir()}
+        names = f"lm-seed{seed}", f"lm-tenth-seed{seed}"
+        assert kept == {f"{name}.gguf": f"adapter of {name}" for name in names} | {
+            f"{name}.jsonl": f"log of {name}" for name in names
+        }
+        shutil.rmtree(runs, ignore_errors=True)  # as where it was not trained
+    assert len({*trained.adapters_of(experiment, seed).split(" and ")}) == 2
 
 
 def test_trained__documentation_has_the_numbers_of_the_results():
