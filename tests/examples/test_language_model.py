@@ -139,17 +139,48 @@ def test_loss__dialogues_behind_one_situation_do_not_see_one_another(tokenizer, 
     assert together == pytest.approx(sum(mean * number for mean, number in alone) / count, rel=1e-4)
 
 
-def test_loss__is_that_of_the_library(tokenizer, model):
+def test_loss__is_that_of_the_library(tokenizer, model, monkeypatch: pytest.MonkeyPatch):
     encoded = encode(
         tokenizer, Example("Crafting commands:", (Branch("a", (Span("\n>", False), Span(" get 1 stick\n", True))),))
     )
     ids, labels = torch.tensor([encoded.ids]), torch.tensor([encoded.labels])
-    positions = torch.arange(ids.shape[1])[None]
-    causal = torch.full((ids.shape[1],) * 2, torch.finfo(torch.float32).min).triu(1)[None, None]
+    ours = float(loss_of(model, make_batch([encoded], CPU)))
+    monkeypatch.setattr(model.get_base_model().config, "_attn_implementation", "eager")
     with torch.no_grad():
-        logits = model(input_ids=ids, position_ids=positions, attention_mask=causal).logits
+        logits = model(input_ids=ids).logits
     theirs = torch.nn.functional.cross_entropy(logits[0], labels[0], ignore_index=-100)
-    assert float(loss_of(model, make_batch([encoded], CPU))) == pytest.approx(float(theirs), rel=1e-4)
+    assert ours == pytest.approx(float(theirs), rel=1e-4)
+
+
+def test_attention__and_its_gradient_are_those_of_a_mask(monkeypatch: pytest.MonkeyPatch):
+    import network
+
+    monkeypatch.setattr(network, "QUERIES", 5)
+    torch.manual_seed(0)
+    # The second example has fewer dialogues, and padding.
+    bounds = torch.tensor([[0, 7, 9, 20, 23], [0, 1, 18, 18, 18]])
+    length, width, groups, shared = 23, 4, 3, 2
+    shapes = (groups * shared, groups, groups)
+    ours = [torch.randn(len(bounds), heads, length, width, requires_grad=True) for heads in shapes]
+    theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
+    attended, _ = network._attention(None, *ours, None, 0.5, bounds)
+
+    seen = torch.zeros(len(bounds), 1, length, length, dtype=torch.bool)
+    for example, (_, situation, *ends) in enumerate(bounds.tolist()):
+        seen[example, :, : ends[-1], :situation] = True
+        for start, end in zip((0, situation, *ends[:-1]), (situation, *ends), strict=True):
+            seen[example, :, start:end, start:end] = True
+    seen &= torch.ones(length, length, dtype=torch.bool).tril()
+    query, key, value = theirs[0], *(tensor.repeat_interleave(shared, 1) for tensor in theirs[1:])
+    expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, seen, scale=0.5).transpose(1, 2)
+
+    real = seen.any(-1)[:, 0, :, None, None]
+    weights = torch.randn_like(attended) * real
+    (attended * weights).sum().backward()
+    (expected.masked_fill(~real, 0) * weights).sum().backward()
+    assert torch.allclose(attended * real, expected.masked_fill(~real, 0), atol=1e-5)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(mine.grad, other.grad.nan_to_num(), atol=1e-5)
 
 
 def test_likelihood__has_the_loss_and_the_gradient_of_the_library():
