@@ -4,7 +4,8 @@
     make train-lm LM_SEED=1    # runs/lm-seed1, and likewise 2; that of seed 0 is in the package
     make train-lm LM_SEED=0 TOKENS=300000 LM_RUN=runs/lm-tenth-seed0    # the planner that was trained for a tenth
 
-A run is greedy, so that the seeds of an experiment are those of the training, and not of the play.
+A run is greedy, so that the seeds of an experiment are those of the training, and not of the play. Two processes can
+play two seeds at a time: with OMP_NUM_THREADS=1 for each that is faster on two cores than one seed after the other.
 """
 
 from __future__ import annotations
@@ -288,18 +289,22 @@ def results(found: Outcomes) -> Found:
 def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
     """Play what is missing, and write the CSV file and the page after each run.
 
-    What another adapter of a seed played is dropped as soon as the present one has played something.
+    The file is read again after each run, since another process may have played other seeds meanwhile. What another
+    adapter of a seed played is dropped as soon as the present one has played something.
 
     Raises:
         RuntimeError: If an episode broke. It is played again in the next call.
     """
     file = RESULTS / PLAYED
-    found = dict(read_outcomes(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+
+    def read() -> Outcomes:
+        return read_outcomes(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
     chosen = list(dict.fromkeys(experiment for name in tables for experiment in TABLES[name].experiments))
     for seed, experiment in product(seeds, chosen):
         keep_trained(experiment, seed)
         adapters = adapters_of(experiment, seed)
-        played = found.get((experiment.name, seed))
+        played = read().get((experiment.name, seed))
         if played and adapters in ("", played[0]["adapter"]):
             continue
         runs = RUNS / "language_model" / adapters.replace(" ", "-")
@@ -307,7 +312,7 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
         if broken := [record["error"] for record in records if record["error"]]:
             raise RuntimeError(f"{experiment.name}: {len(broken)} episodes broke: {broken[0]}")
         executor = adapters.split()[0]
-        found = {run: of for run, of in found.items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
+        found = {run: of for run, of in read().items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
         found[experiment.name, seed] = [{**record, "adapter": adapters} for record in records]
         print(f"{experiment.name}, seed {seed}: {fmean(record['won'] for record in records):.1%}", flush=True)
         file.write_text(write_outcomes(found), encoding="utf-8", newline="\n")

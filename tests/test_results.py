@@ -111,6 +111,27 @@ def test_trained__plays_again_what_another_adapter_played(monkeypatch: pytest.Mo
     assert {row["adapter"] for row in rows} == {hashlib.sha256(b"two").hexdigest()[:16]}
 
 
+def test_trained__keeps_what_another_process_played_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    trained = benchmark("language_model", monkeypatch)
+    adapter = tmp_path / "adapter.gguf"
+    adapter.write_bytes(b"one")
+    record = dict.fromkeys(trained.COUNTS, 1) | {"task": "a", "group": "depth 2", "calls": {"react": 2}, "error": None}
+    others: list[int] = []
+
+    def evaluate(spec, folder):
+        if not others:
+            others.append(1)
+            trained.play_tables(["decomposition"], others)
+        return [record]
+
+    for name, other in {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path}.items():
+        monkeypatch.setattr(trained, name, other)
+    monkeypatch.setattr(trained, "write_pages", lambda: None)
+    trained.play_tables(["decomposition"], [0])
+    rows = csv.DictReader((tmp_path / trained.PLAYED).read_text(encoding="utf-8").splitlines())
+    assert Counter(row["seed"] for row in rows) == {"0": 4, "1": 4}
+
+
 def test_trained__drops_what_an_earlier_adapter_played_and_plays_again_with_another_planner(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
