@@ -60,7 +60,7 @@ def compile_layers(model: Any) -> None:
         layer.compile(dynamic=True)
 
 
-STEP = 64
+STEP = 16
 """Lengths are multiples of this, since the kernels of a CPU are made anew for each length."""
 
 
