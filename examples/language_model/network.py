@@ -8,9 +8,8 @@ still.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,14 +70,14 @@ class Batch(NamedTuple):
         ids: Tokens, (examples, length).
         positions: Position of each token within its dialogue, of the same shape.
         labels: The token to predict after each token; -100 where none is learnt.
-        bounds: Where the situation and each dialogue begin, and where the last one ends; the end stands there several
-            times where another example has more dialogues, (examples, parts + 1), on the CPU.
+        lengths: Number of tokens of the situation, of each dialogue, and of the padding, (examples, parts), on the CPU;
+            0 for a dialogue that only another example has.
     """
 
     ids: Tensor
     positions: Tensor
     labels: Tensor
-    bounds: Tensor
+    lengths: Tensor
 
 
 class Encoded(NamedTuple):
@@ -88,11 +87,6 @@ class Encoded(NamedTuple):
     positions: list[int]
     branches: list[int]
     labels: list[int]
-
-    @property
-    def bounds(self) -> list[int]:
-        """Where the situation and each dialogue begin, and where the last one ends."""
-        return [bisect_left(self.branches, number) for number in range(self.branches[-1] + 2)]
 
 
 def encode(tokenizer: Any, example: Example) -> Encoded:
@@ -129,17 +123,17 @@ def make_batch(examples: Sequence[Encoded], device: torch.device) -> Batch:
         rows = [getattr(example, name) for example in examples]
         return torch.tensor([row + [filler] * (longest - len(row)) for row in rows], device=device)
 
-    bounds = [example.bounds for example in examples]
-    parts = max(map(len, bounds))
-    ends = torch.tensor([of + of[-1:] * (parts - len(of)) for of in bounds])
-    return Batch(padded("ids", 0), padded("positions", 0), padded("labels", -100), ends)
+    counts = [Counter(example.branches) for example in examples]
+    parts = range(max(map(len, counts)))
+    lengths = [[of[part] for part in parts] + [longest - of.total()] for of in counts]
+    return Batch(padded("ids", 0), padded("positions", 0), padded("labels", -100), torch.tensor(lengths))
 
 
 def loss_of(model: Any, batch: Batch) -> Tensor:
     """Return the mean negative log-likelihood of the learnt tokens."""
     causal = model.get_base_model()
     hidden = causal.model(
-        input_ids=batch.ids, position_ids=batch.positions, use_cache=False, bounds=batch.bounds
+        input_ids=batch.ids, position_ids=batch.positions, use_cache=False, lengths=batch.lengths
     ).last_hidden_state
     learnt = batch.labels != -100
     count = int(learnt.sum())
@@ -177,81 +171,7 @@ class _Likelihood(torch.autograd.Function):
 
 
 QUERIES = 256
-"""Tokens of a dialogue at most whose attention is computed at once, without what comes after the last of them."""
-
-
-class _Block(NamedTuple):
-    """Tokens ``first`` to ``end`` of a dialogue that begins at ``start``, behind a situation of some tokens."""
-
-    situation: int
-    start: int
-    first: int
-    end: int
-
-    def seen(self, tensor: Tensor) -> Tensor:
-        """Return what the tokens see of keys or values (groups, length, width): the last ones are themselves."""
-        return torch.cat([tensor[:, : self.situation], tensor[:, self.start : self.end]], 1)
-
-    def give_back(self, whole: Tensor, grads: Tensor) -> None:
-        """Add the gradients of what ``seen`` returned to those of the whole."""
-        whole[:, : self.situation] += grads[:, : self.situation]
-        whole[:, self.start : self.end] += grads[:, self.situation :]
-
-
-def _blocks(bounds: Sequence[int]) -> Iterator[_Block]:
-    for start, end in pairwise(bounds):
-        pieces = -(-(end - start) // QUERIES)
-        cuts = [start + (end - start) * piece // pieces for piece in range(pieces)]
-        for first, following in pairwise([*cuts, end]):
-            yield _Block(bounds[1] if start else 0, start, first, following)
-
-
-class _Attention(torch.autograd.Function):
-    """Attention of tokens to the situation, and to what stands before them in their own dialogue.
-
-    The queries are (examples, groups, shared, length, width), the keys and values (examples, groups, length, width):
-    heads that share keys are multiplied together. Padding attends to nothing.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, bounds: Tensor) -> Tensor:
-        attended = torch.zeros_like(query)
-        ctx.blocks = [(example, block) for example, of in enumerate(bounds.tolist()) for block in _blocks(of)]
-        ctx.weights = []
-        for example, block in ctx.blocks:
-            queries = query[example, :, :, block.first : block.end]
-            keys, values = block.seen(key[example]), block.seen(value[example])
-            scores = queries.flatten(1, 2) @ _transposed(keys)
-            length = block.end - block.first
-            later = torch.full((length, length), -torch.inf, dtype=scores.dtype, device=scores.device).triu(1)
-            scores.unflatten(1, (-1, length))[..., -length:] += later
-            weights = torch.softmax(scores, -1)
-            attended[example, :, :, block.first : block.end] = (weights @ values).unflatten(1, (-1, length))
-            ctx.weights.append(weights)
-        ctx.save_for_backward(query, key, value)
-        return attended
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        query, key, value = ctx.saved_tensors
-        of_query = torch.zeros_like(query)
-        # Sums over many dialogues, which in half precision would lose what is small.
-        of_key, of_value = (torch.zeros_like(tensor, dtype=torch.float32) for tensor in (key, value))
-        for (example, block), weights in zip(ctx.blocks, ctx.weights, strict=True):
-            here = (example, slice(None), slice(None), slice(block.first, block.end))
-            queries, grad = query[here].flatten(1, 2), grads[0][here].flatten(1, 2)
-            keys, values = block.seen(key[example]), block.seen(value[example])
-            block.give_back(of_value[example], (_transposed(grad) @ weights).mT)
-            of_weights = grad @ _transposed(values)
-            of_scores = torch.ops.aten._softmax_backward_data(of_weights, weights, -1, weights.dtype)
-            of_query[here] = (of_scores @ keys).unflatten(1, (-1, block.end - block.first))
-            block.give_back(of_key[example], (_transposed(queries) @ of_scores).mT)
-        return of_query, of_key.to(key.dtype), of_value.to(value.dtype), None
-
-
-def _transposed(tensor: Tensor) -> Tensor:
-    """Return a transposed copy: on some CPUs a product with a transposed view takes several times as long."""
-    return tensor.mT.contiguous()
+"""Maximum number of tokens whose attention is computed at once, without that to the tokens after the last of them."""
 
 
 @torch.compiler.disable
@@ -262,10 +182,40 @@ def _attention(
     value: Tensor,
     attention_mask: None,
     scaling: float,
-    bounds: Tensor,
+    lengths: Tensor,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """Attend as ``_Attention`` says; the lengths of its blocks are not for a compiler."""
+    """Attend to the situation, and to what stands before a token in its own dialogue, of which padding is one.
+
+    A compiler would compile this anew for other lengths.
+    """
     shared = (query * scaling).unflatten(1, (key.shape[1], -1))
-    attended: Tensor = _Attention.apply(shared, key, value, bounds)  # type: ignore[no-untyped-call]
+    attended = torch.stack([_attend(*of) for of in zip(shared, key, value, lengths.tolist(), strict=True)])
     return attended.flatten(1, 2).transpose(1, 2), None
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, lengths: list[int]) -> Tensor:
+    """Return the values that an example's queries (groups, shared, length, width) attend to, in their shape.
+
+    Keys and values are (groups, length, width).
+    """
+    attended = []
+    queries, keys, values = (tensor.split(lengths, -2) for tensor in (query, key, value))
+    for part, length in enumerate(lengths):
+        seen = sorted({0, part})  # the situation and this dialogue
+        its_keys, its_values = (torch.cat([of[each] for each in seen], 1) for of in (keys, values))
+        end = its_keys.shape[1] - length
+        for piece in queries[part].tensor_split(max(1, -(-length // QUERIES)), -2):
+            end += piece.shape[-2]
+            attended.append(_look(piece, its_keys[:, :end], its_values[:, :end]))
+    return torch.cat(attended, -2)
+
+
+def _look(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Return what queries attend to whose own keys are the last ones; heads that share keys are multiplied together."""
+    shared, length = query.shape[1:3]
+    # A product with a transposed view takes several times as long on some CPUs as with a copy of it.
+    scores = (query.flatten(1, 2) @ key.mT.contiguous()).unflatten(1, (shared, length))
+    later = torch.full((length, length), -torch.inf, dtype=scores.dtype, device=scores.device).triu(1)
+    scores[..., key.shape[1] - length :] += later
+    return (torch.softmax(scores, -1).flatten(1, 2) @ value).unflatten(1, (shared, length))

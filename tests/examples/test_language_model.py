@@ -158,15 +158,15 @@ def test_attention__and_its_gradient_are_those_of_a_mask(monkeypatch: pytest.Mon
     monkeypatch.setattr(network, "QUERIES", 5)
     torch.manual_seed(0)
     # The second example has fewer dialogues, and padding.
-    bounds = torch.tensor([[0, 7, 9, 20, 23], [0, 1, 18, 18, 18]])
+    lengths = torch.tensor([[7, 2, 11, 3, 0], [1, 17, 0, 0, 5]])
     length, width, groups, shared = 23, 4, 3, 2
     shapes = (groups * shared, groups, groups)
-    ours = [torch.randn(len(bounds), heads, length, width, requires_grad=True) for heads in shapes]
+    ours = [torch.randn(len(lengths), heads, length, width, requires_grad=True) for heads in shapes]
     theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
-    attended, _ = network._attention(None, *ours, None, 0.5, bounds)
+    attended, _ = network._attention(None, *ours, None, 0.5, lengths)
 
-    seen = torch.zeros(len(bounds), 1, length, length, dtype=torch.bool)
-    for example, (_, situation, *ends) in enumerate(bounds.tolist()):
+    seen = torch.zeros(len(lengths), 1, length, length, dtype=torch.bool)
+    for example, (situation, *ends) in enumerate(lengths[:, :-1].cumsum(1).tolist()):
         seen[example, :, : ends[-1], :situation] = True
         for start, end in zip((0, situation, *ends[:-1]), (situation, *ends), strict=True):
             seen[example, :, start:end, start:end] = True
