@@ -7,6 +7,7 @@ beside the real engine run wherever it is installed; a broken installation is a 
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,11 @@ settings.load_profile("reproducible")
 WITHOUT_ENGINE = f"the real engine's packages {MISSING} need a compiler and Python 3.12 or older: extra [alfworld]"
 WITHOUT_GAMES = "the official games may not be bundled; they are looked for beside the project"
 WITHOUT_OLD_WHEELS = "the wheels of alfworld before 0.4 are not beside the engine: make test-engine fetches them"
+
+
+def pytest_configure() -> None:
+    # A shell's background jobs begin with interrupts ignored, and so would every process that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -570,8 +570,7 @@ def test_pickle__gives_a_model_that_loads_itself(model: LocalModel):
 
 
 INTERRUPTED = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
+import sys
 from textcraft_gym.agents.models.local import LocalModel
 model = LocalModel(sys.argv[1], context=100_000, slots=1)
 how = {"stop": (), "temperature": 0.0, "sample": 0}
