@@ -39,6 +39,13 @@ CONTEXT = 8192
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
 SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
+ROWS = {
+    "sub_tasks": "single-recipe sub-tasks, Minecraft",
+    "dev": "ReAct, dev goals",
+    "unseen": "ReAct, unseen goals of depth 2",
+    "made": "ReAct, goals of an unknown made book",
+}
+"""The names of the rows by the folder of their run."""
 
 
 class SubTaskAgent:
@@ -170,6 +177,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
     parser.add_argument("--adapter", help="a GGUF file; by default the shipped one, and none for the base model")
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=[*ROWS], help="the rows to play")
     parser.add_argument("--threads", type=int, help="threads of the model")
     options = parser.parse_args()
     chosen = [f"slots={WORKERS},context={CONTEXT}", *([f"adapter={options.adapter}"] if options.adapter else [])]
@@ -180,26 +188,20 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     goals = write_goals(out / "goals.jsonl")
 
-    def run(name: str, agent: str, split: str, **env_args: Any) -> list[dict[str, Any]]:
+    def run(row: str) -> list[dict[str, Any]]:
         spec = RunSpec(
             "TextCraft-v0",
-            split=f"{goals}:{split}",
-            agent=agent,
+            split=f"{goals}:{'dev' if row == 'sub_tasks' else row}",
+            agent=SUB_TASKS if row == "sub_tasks" else "react",
             model=model,
             prompts="short",
-            env_args=env_args,
+            env_args={"recipes": UNKNOWN_BOOK} if row == "made" else {},
             limit=options.limit,
             workers=WORKERS,
         )
-        records = evaluate(spec, out / name)
-        return [dict(record) for record in records]
+        return [dict(record) for record in evaluate(spec, out / row)]
 
-    rows = [
-        measure("single-recipe sub-tasks, Minecraft", run("sub_tasks", SUB_TASKS, "dev"), sub_tasks=True),
-        measure("ReAct, dev goals", run("dev", "react", "dev")),
-        measure("ReAct, unseen goals of depth 2", run("unseen", "react", "unseen")),
-        measure("ReAct, goals of an unknown made book", run("made", "react", "made", recipes=UNKNOWN_BOOK)),
-    ]
+    rows = [measure(ROWS[row], run(row), sub_tasks=row == "sub_tasks") for row in options.rows]
     print("| | success | false claims | invalid actions |\n|---|---|---|---|")
     for row in rows:
         print(f"| {row.name} | {row.success} | {row.false_claims} | {row.invalid} |")
