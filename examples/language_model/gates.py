@@ -39,13 +39,24 @@ CONTEXT = 8192
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
 SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
-ROWS = {
-    "sub_tasks": "single-recipe sub-tasks, Minecraft",
-    "dev": "ReAct, dev goals",
-    "unseen": "ReAct, unseen goals of depth 2",
-    "made": "ReAct, goals of an unknown made book",
+
+
+class Gate(NamedTuple):
+    """A row of the table: goals of a split that an agent plays."""
+
+    name: str
+    split: str
+    agent: str = "react"
+    recipes: str | None = None
+
+
+GATES = {
+    "sub_tasks": Gate("single-recipe sub-tasks, Minecraft", "dev", SUB_TASKS),
+    "dev": Gate("ReAct, dev goals", "dev"),
+    "unseen": Gate("ReAct, unseen goals of depth 2", "unseen"),
+    "made": Gate("ReAct, goals of an unknown made book", "made", recipes=UNKNOWN_BOOK),
 }
-"""The names of the rows by the folder of their run."""
+"""The rows, by the folders of their runs."""
 
 
 class SubTaskAgent:
@@ -177,7 +188,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
     parser.add_argument("--adapter", help="a GGUF file; by default the shipped one, and none for the base model")
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
-    parser.add_argument("--rows", nargs="+", choices=ROWS, default=[*ROWS], help="the rows to play")
+    parser.add_argument("--rows", nargs="+", choices=GATES, default=[*GATES], help="the rows to play")
     parser.add_argument("--threads", type=int, help="threads of the model")
     options = parser.parse_args()
     chosen = [f"slots={WORKERS},context={CONTEXT}", *([f"adapter={options.adapter}"] if options.adapter else [])]
@@ -188,20 +199,22 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     goals = write_goals(out / "goals.jsonl")
 
-    def run(row: str) -> list[dict[str, Any]]:
+    def play(folder: str) -> Row:
+        gate = GATES[folder]
         spec = RunSpec(
             "TextCraft-v0",
-            split=f"{goals}:{'dev' if row == 'sub_tasks' else row}",
-            agent=SUB_TASKS if row == "sub_tasks" else "react",
+            split=f"{goals}:{gate.split}",
+            agent=gate.agent,
             model=model,
             prompts="short",
-            env_args={"recipes": UNKNOWN_BOOK} if row == "made" else {},
+            env_args={"recipes": gate.recipes} if gate.recipes else {},
             limit=options.limit,
             workers=WORKERS,
         )
-        return [dict(record) for record in evaluate(spec, out / row)]
+        records = [dict(record) for record in evaluate(spec, out / folder)]
+        return measure(gate.name, records, sub_tasks=gate.agent == SUB_TASKS)
 
-    rows = [measure(ROWS[row], run(row), sub_tasks=row == "sub_tasks") for row in options.rows]
+    rows = [play(folder) for folder in options.rows]
     print("| | success | false claims | invalid actions |\n|---|---|---|---|")
     for row in rows:
         print(f"| {row.name} | {row.success} | {row.false_claims} | {row.invalid} |")
