@@ -96,7 +96,8 @@ INDEX = """# Results
 
 ## A trained language model
 
-[How deep agents come](language_model.md) with a model whose training data is known.
+[How deep agents come](language_model.md) with a model whose training data is known, and how deep in
+[made recipe worlds](made_worlds.md), beside the simulated one.
 
 ## Small networks
 

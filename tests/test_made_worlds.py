@@ -46,3 +46,15 @@ def test_difficulty__is_measured_again(monkeypatch: pytest.MonkeyPatch):
     written = made_worlds.write_difficulty(made_worlds.difficulty()).splitlines()[1:]
     kept = (RESULTS / made_worlds.DIFFICULTY).read_text(encoding="utf-8").splitlines()
     assert written == [line for line in kept if line.startswith(name)]
+
+
+def test_made_worlds__documentation_has_the_goals_won_by_the_language_model(monkeypatch: pytest.MonkeyPatch):
+    made_worlds, experiments = (benchmark(name, monkeypatch) for name in ("made_worlds", "experiments"))
+    found = experiments.read_csv((RESULTS / made_worlds.PLAYED).read_text(encoding="utf-8"))
+    (model,) = (model for model in made_worlds.models(found) if model.startswith("local"))
+    page = (RESULTS.parents[1] / "docs" / "language_model.md").read_text(encoding="utf-8")
+    for name, experiment in made_worlds.experiments(model).items():
+        won = [round(made_worlds.OTHERS_GOALS * found[experiment.name][f"depth {of}"].rate) for of in range(2, 13)]
+        agent, _, d_max = name.partition(" d_max ")
+        stated = f"{agent} `d_max` {d_max}" if d_max else agent
+        assert f"| {' | '.join([stated, *map(str, won[:7]), str(sum(won[7:]))])} |" in page
