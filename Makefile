@@ -40,7 +40,7 @@ demo: $(VENV)/.demo $(VENV)/.local
 		$$(ls -d runs/demo/local-react runs/demo/local-adapt 2>/dev/null) --out runs/demo/report.html
 
 # The last act of the demo, where the packages of the language model are there.
-demo-local:
+demo-local: $(VENV)/.local
 	rm -rf runs/demo/local-react runs/demo/local-adapt
 	@echo 'ReAct against ADaPT, both with a real language model, on this machine (a minute or two):'
 	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent react --out runs/demo/local-react --no-table
@@ -99,7 +99,9 @@ bench-ray: .venv-ray/.ray
 test-rl: $(RL)/.rl
 	OMP_NUM_THREADS=1 $(RL)/bin/python -m pytest --numprocesses auto --dist worksteal \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]' \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' tests/examples tests/integrations
+		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' tests/examples tests/integrations \
+		tests/agents/models/test_gguf.py::test_tensor_types__are_those_of_the_format \
+		tests/agents/models/test_local.py::test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with
 
 # The servers and the integrations of other frameworks, against the real packages.
 test-integrations: .venv-integrations/.integrations
@@ -294,4 +296,4 @@ $(RL)/.rl: setup.cfg pyproject.toml
 	touch $@
 
 clean:
-	rm -rf build runs .venv .venv-* *.egg-info
+	rm -rf build .venv .venv-* *.egg-info

@@ -14,6 +14,7 @@ import argparse
 import csv
 import hashlib
 import io
+import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from typing import Any, TypeAlias
 
 from adapt_paper import AGENTS, TABLE_1, TABLE_2_TEXTCRAFT, TABLE_3, deepest, of, rate
 from experiments import Experiment, Found, result
+from filelock import FileLock
 from paper import Claim, Column, Row, Table
 
 from textcraft_gym.agents.models.weights import bundled_adapter
@@ -289,44 +291,64 @@ def results(found: Outcomes) -> Found:
 def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
     """Play what is missing, and write the CSV file and the page after each run.
 
-    The file is read again after each run, since another process may have played other seeds meanwhile. What another
-    adapter of a seed played is dropped as soon as the present one has played something.
+    What another adapter of a seed played is dropped as soon as the present one has played something.
 
     Raises:
         RuntimeError: If an episode broke. It is played again in the next call.
     """
-    file = RESULTS / PLAYED
-
-    def read() -> Outcomes:
-        return read_outcomes(file.read_text(encoding="utf-8")) if file.is_file() else {}
-
     chosen = list(dict.fromkeys(experiment for name in tables for experiment in TABLES[name].experiments))
     for seed, experiment in product(seeds, chosen):
         keep_trained(experiment, seed)
         adapters = adapters_of(experiment, seed)
-        played = read().get((experiment.name, seed))
+        played = outcomes().get((experiment.name, seed))
         if played and adapters in ("", played[0]["adapter"]):
             continue
         runs = RUNS / "language_model" / adapters.replace(" ", "-")
         records = evaluate(experiment.spec(seed), experiment.folder(runs, seed))
         if broken := [record["error"] for record in records if record["error"]]:
             raise RuntimeError(f"{experiment.name}: {len(broken)} episodes broke: {broken[0]}")
-        executor = adapters.split()[0]
-        found = {run: of for run, of in read().items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
-        found[experiment.name, seed] = [{**record, "adapter": adapters} for record in records]
         print(f"{experiment.name}, seed {seed}: {fmean(record['won'] for record in records):.1%}", flush=True)
-        file.write_text(write_outcomes(found), encoding="utf-8", newline="\n")
+        keep_outcomes(experiment, seed, [{**record, "adapter": adapters} for record in records])
+
+
+def outcomes() -> Outcomes:
+    """Return what the CSV file has."""
+    file = RESULTS / PLAYED
+    return read_outcomes(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def keep_outcomes(experiment: Learnt, seed: int, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write a run to the CSV file, to which another process may write other seeds at the same time, and the page."""
+    RUNS.mkdir(exist_ok=True)
+    with FileLock(RUNS / "language_model.lock"):
+        executor = records[0]["adapter"].split()[0]
+        found = {run: of for run, of in outcomes().items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
+        found[experiment.name, seed] = records
+        (RESULTS / PLAYED).write_text(write_outcomes(found), encoding="utf-8", newline="\n")
         write_pages()
 
 
 def keep_trained(experiment: Learnt, seed: int) -> None:
-    """Copy the adapters of an experiment that were trained here, and the logs of their trainings, to the results."""
+    """Copy the adapters of an experiment that were trained here, and the logs of their trainings, to the results.
+
+    Raises:
+        RuntimeError: If a training is unfinished.
+    """
     for adapter in (adapter_of(name, seed) for name in (experiment.model, experiment.planner) if name):
         trained = RUNS / adapter.stem if adapter and adapter != bundled_adapter() else None
         if adapter and trained and trained.is_dir():
+            if not finished(trained / "log.jsonl"):
+                raise RuntimeError(f"the training in {trained} is unfinished")
             adapter.parent.mkdir(exist_ok=True)
             shutil.copyfile(trained / "adapter.gguf", adapter)
             shutil.copyfile(trained / "log.jsonl", adapter.with_suffix(".jsonl"))
+
+
+def finished(log: Path) -> bool:
+    """Return whether a training has come to the end of its plan, and has written its adapter."""
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
+    plans, ends = ([row for row in rows if name in row] for name in ("plan", "data_sha256"))
+    return bool(plans and ends) and ends[-1]["tokens"] >= plans[-1]["plan"]["tokens"]
 
 
 def write_pages() -> None:

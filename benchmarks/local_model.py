@@ -74,10 +74,10 @@ def own_server(model: LocalModel) -> Iterator[str]:
     options = model.options
     same = {"GOMP_SPINCOUNT": SPINS, **os.environ}
     with tempfile.TemporaryDirectory() as folder:
-        file, adapter = options.file, options.adapter
+        file, adapter = options.files
         if options.eight_bits:
             file, adapter = Path(folder) / "eight_bits.gguf", None
-            write_eight_bits(options.file, options.adapter, file)
+            write_eight_bits(*options.files, file)
         given = (file, adapter or "", options.threads, options.context, options.slots)
         command = [sys.executable, "-c", SERVER, *map(str, given)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=same) as process:
@@ -150,7 +150,8 @@ def episodes(threads: int | None, slots: int, count: int) -> None:
             evaluate(RunSpec(**{**vars(spec), "workers": workers}), Path(folder) / "run")
             seconds[workers] = time.perf_counter() - start
     one, all_at_once = seconds[1], seconds[count]
-    print(f"{count} episodes: {one:.1f} s one by one, {all_at_once:.1f} s in one loop, {one / all_at_once:.2f} as fast")
+    ratio = f"{one / all_at_once:.2f} times as fast"
+    print(f"{count} episodes: {one:.1f} s one by one, {all_at_once:.1f} s in one loop: {ratio}")
 
 
 if __name__ == "__main__":

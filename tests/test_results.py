@@ -174,17 +174,24 @@ def test_trained__keeps_the_adapter_and_the_log_of_what_was_trained(monkeypatch:
     experiment, seed = trained.planned_by(trained.TENTH), trained.PACKAGED + 1
     trained.keep_trained(experiment, seed)
     assert not trained.adapters_of(experiment, seed)
+    ends = [{"plan": {"tokens": 20}}, {"tokens": 21, "steps": 2}, {"tokens": 21, "data_sha256": "a"}]
+    logs = {}
     for adapter in (trained.adapter_of(model, seed) for model in (experiment.model, experiment.planner)):
         run = runs / adapter.stem
         run.mkdir()
         (run / "adapter.gguf").write_text(f"adapter of {run.name}")
-        (run / "log.jsonl").write_text(f"log of {run.name}")
+        rows = [{"run": run.name}, {"plan": {"tokens": 10}}, {"tokens": 11, "data_sha256": "b"}, *ends]
+        logs[run.name] = [json.dumps(row) + "\n" for row in rows]
+        for unfinished in (0, 2, 4, 5):
+            (run / "log.jsonl").write_text("".join(logs[run.name][:unfinished]))
+            with pytest.raises(RuntimeError, match=f"{run.name} is unfinished"):
+                trained.keep_trained(experiment, seed)
+        (run / "log.jsonl").write_text("".join(logs[run.name]))
     for _ in range(2):
         trained.keep_trained(experiment, seed)
         kept = {file.name: file.read_text() for file in (results / trained.TRAINED).iterdir()}
-        names = f"lm-seed{seed}", f"lm-tenth-seed{seed}"
-        assert kept == {f"{name}.gguf": f"adapter of {name}" for name in names} | {
-            f"{name}.jsonl": f"log of {name}" for name in names
+        assert kept == {f"{name}.gguf": f"adapter of {name}" for name in logs} | {
+            f"{name}.jsonl": "".join(log) for name, log in logs.items()
         }
         shutil.rmtree(runs, ignore_errors=True)  # as where it was not trained
     assert len({*trained.adapters_of(experiment, seed).split(" and ")}) == 2

@@ -1,1 +1,1 @@
-"""Models that complete text: any server that speaks OpenAI's API, and a cassette that records and replays one."""
+"""Models that complete text: one in the process, any server that speaks OpenAI's API, and a cassette of either."""

@@ -208,7 +208,9 @@ def _load(options: ServerOptions) -> Any:
     try:
         return _start(options)
     except (RuntimeError, OverflowError, MemoryError) as error:
-        raise ModelError(f"llama.cpp cannot load it with {options.slots} x {options.context} tokens") from error
+        raise ModelError(
+            f"llama.cpp cannot load it with {options.slots} x {options.context} tokens: {error}"
+        ) from error
     except (OSError, GgufError) as error:
         raise ModelError(f"its weights of 8 bits cannot be written: {error}") from error
     except (AttributeError, TypeError) as error:  # a native module has no stable interface

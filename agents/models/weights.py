@@ -38,13 +38,13 @@ class Files(NamedTuple):
         return "sha256-" + hashlib.sha256("".join(parts).encode()).hexdigest()[:_DIGITS]
 
     def expect(self, digest: str) -> None:
-        """Do nothing if the files have a digest.
+        """Check that the files have a digest.
 
         Raises:
             ModelError: If they have another one, or one cannot be read.
         """
         if digest != self.digest:
-            raise ModelError(f"the files are others: their digest is {self.digest}, expected {digest}")
+            raise ModelError(f"these are other files: their digest is {self.digest}, expected {digest}")
 
 
 def find_files(file: str | Path | None = None, adapter: str | Path | None = None) -> Files:

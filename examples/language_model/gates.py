@@ -2,13 +2,16 @@
 
     python examples/language_model/gates.py --out runs/gates                        # the shipped adapter
     python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
+    python examples/language_model/gates.py --out runs/curve --adapter runs/kept/*.gguf --rows unseen made
 
 Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model has its own.
+The counts of all rows are in ``gates.csv`` too.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import random
 from collections.abc import Sequence
@@ -17,11 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from textcraft_gym.agents.adapt.react import make_executor
-from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.agent import ModelError, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
-from textcraft_gym.agents.models.spec import recorded_spec
+from textcraft_gym.agents.models.weights import find_files
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -32,7 +35,7 @@ from textcraft_gym.recipes.splits import paper_splits
 UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
 """A book whose seed is not among those for training."""
 REFUSALS = ("Could not", "Wrong item format")
-"""How the game answers an invalid action."""
+"""The beginnings of the game's answers to invalid actions."""
 DEPTH = 2
 CONTEXT = 8192
 """Tokens of a prompt at most: the longest of the made book has 4,117."""
@@ -118,7 +121,7 @@ class Count(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What one run measured."""
+    """The shares that were measured in one run."""
 
     name: str
     success: Count
@@ -153,13 +156,26 @@ def _sub_task_done(record: dict[str, Any]) -> bool:
     return read_held(record["transcript"][-1][1]).get(item, 0) >= int(amount)
 
 
-def dev_spec(adapter: Path, folder: Path, limit: int) -> RunSpec:
-    """Return a run of ReAct on goals of dev, with an adapter."""
+def local_spec(adapter: str | Path | None = None, threads: int | None = None) -> str:
+    """Return the model with an adapter: by default the shipped one; ``none`` for the model without one."""
+    options = {
+        "adapter": adapter and json.dumps(str(adapter)),
+        "slots": WORKERS,
+        "context": CONTEXT,
+        "threads": threads,
+    }
+    return "local:" + ",".join(f"{name}={value}" for name, value in options.items() if value)
+
+
+def gate_spec(gate: Gate, model: str, goals: Path, limit: int | None = None) -> RunSpec:
+    """Return the run of a row, whose goals are in the file that ``write_goals`` wrote."""
     return RunSpec(
         "TextCraft-v0",
-        split=f"{write_goals(folder / 'goals.jsonl')}:dev",
-        model=f"local:adapter={adapter},slots={WORKERS}",
+        split=f"{goals}:{gate.split}",
+        agent=gate.agent,
+        model=model,
         prompts="short",
+        env_args={"recipes": gate.recipes} if gate.recipes else {},
         limit=limit,
         workers=WORKERS,
     )
@@ -182,42 +198,50 @@ def write_goals(file: Path) -> Path:
     return file
 
 
+def play(gate: Gate, model: str, goals: Path, folder: Path, limit: int | None = None) -> Row:
+    """Play the goals of a row with a model and measure it."""
+    records = [dict(record) for record in evaluate(gate_spec(gate, model, goals, limit), folder)]
+    return measure(gate.name, records, sub_tasks=gate.agent == SUB_TASKS)
+
+
+COLUMNS = ("adapter", "digest", "row", "episodes", "won", "false_claims", "actions", "invalid")
+"""The columns of ``gates.csv``."""
+
+
+def counts(row: Row) -> tuple[int, ...]:
+    """Return the last columns of a row in ``gates.csv``."""
+    return row.success.among, row.success.of, row.false_claims.of, row.invalid.among, row.invalid.of
+
+
 def main() -> None:
-    """Play the gates' runs and print a table."""
+    """Play the gates' runs and print a table of each adapter."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
-    parser.add_argument("--adapter", help="a GGUF file; by default the shipped one, and none for the base model")
+    parser.add_argument(
+        "--adapter", nargs="+", default=[""], help="GGUF files; by default the shipped one; none plays the base model"
+    )
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
     parser.add_argument("--rows", nargs="+", choices=GATES, default=[*GATES], help="the rows to play")
     parser.add_argument("--threads", type=int, help="threads of the model")
     options = parser.parse_args()
-    chosen = [f"slots={WORKERS},context={CONTEXT}", *([f"adapter={options.adapter}"] if options.adapter else [])]
-    chosen += [f"threads={options.threads}"] if options.threads else []
-    # With its digest, so that all rows are of one adapter though a training writes another one meanwhile.
-    model = recorded_spec(f"local:{','.join(chosen)}")
-    out = options.out / model.rpartition("digest=")[2]
-    out.mkdir(parents=True, exist_ok=True)
-    goals = write_goals(out / "goals.jsonl")
-
-    def play(folder: str) -> Row:
-        gate = GATES[folder]
-        spec = RunSpec(
-            "TextCraft-v0",
-            split=f"{goals}:{gate.split}",
-            agent=gate.agent,
-            model=model,
-            prompts="short",
-            env_args={"recipes": gate.recipes} if gate.recipes else {},
-            limit=options.limit,
-            workers=WORKERS,
-        )
-        records = [dict(record) for record in evaluate(spec, out / folder)]
-        return measure(gate.name, records, sub_tasks=gate.agent == SUB_TASKS)
-
-    rows = [play(folder) for folder in options.rows]
-    print("| | success | false claims | invalid actions |\n|---|---|---|---|")
-    for row in rows:
-        print(f"| {row.name} | {row.success} | {row.false_claims} | {row.invalid} |")
+    try:
+        # With its digest, so that all rows are of one adapter though a training writes another one meanwhile.
+        digests = {adapter: find_files(adapter=adapter or None).digest for adapter in options.adapter}
+    except ModelError as error:
+        parser.error(str(error))
+    options.out.mkdir(parents=True, exist_ok=True)
+    goals = write_goals(options.out / "goals.jsonl")
+    with (options.out / "gates.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for adapter, digest in digests.items():
+            print(f"| {adapter or 'shipped'} | success | false claims | invalid actions |\n|---|---|---|---|")
+            for row in options.rows:
+                model = f"{local_spec(adapter, options.threads)},digest={digest}"
+                measured = play(GATES[row], model, goals, options.out / digest / row, options.limit)
+                writer.writerow((adapter, digest, row, *counts(measured)))
+                file.flush()
+                print("|", " | ".join(map(str, measured)), "|", flush=True)
 
 
 if __name__ == "__main__":

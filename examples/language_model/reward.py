@@ -6,7 +6,7 @@
 The goals are deeper than any task that the model saw an expert do. In each round it plays some of them, several
 episodes of each with the same task and seed. Of the goals that it both won and lost it learns the episodes that it won,
 and then plays the next round: no expert is asked. Before the first round and after each it plays other goals, greedily.
-What was played stands in the file played.sqlite, so that the same command goes on with an interrupted run, and one with
+What was played is kept in the file played.sqlite, so that the same command goes on with an interrupted run, and with
 more rounds with a finished one.
 """
 
@@ -24,6 +24,7 @@ from pathlib import Path
 import torch
 from adapter import read_adapter, write_adapter
 from dialogue import Branch, Example, Writer, after_situation
+from gates import WORKERS, local_spec
 from train import Plan, Training, apart, parts
 
 from textcraft_gym.agents.adapt.react import make_executor
@@ -45,10 +46,6 @@ BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed,branching=1"
 DEPTH = 3
 """Of the goals, which are divided into rounds and a test: deeper than any task of the demonstrations."""
 TEST_GOALS = 80
-CONTEXT = 8192
-"""Tokens of a prompt at most."""
-WORKERS = 8
-"""Number of episodes at once, each with a slot of the model."""
 TURNS = 30
 """Turns of an episode, thoughts included: the longest that is won takes 23."""
 TEMPERATURE = 0.8
@@ -169,12 +166,11 @@ def run(
 ) -> Iterator[dict[str, object]]:
     """Play and learn in rounds, with a test before the first and after each, and return a row for each of both."""
     adapter = out / "adapter.gguf"
-    model = f"local:adapter={json.dumps(str(adapter))},slots={WORKERS},context={CONTEXT}"
+    model = local_spec(adapter, torch.get_num_threads())
 
     def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
         write_adapter(training.masters, adapter)
-        threads = torch.get_num_threads()
-        return apart(play, f"{model},threads={threads}", goals, samples, temperature, out / "played.sqlite")
+        return apart(play, model, goals, samples, temperature, out / "played.sqlite")
 
     before = won_goals(play_now(test))
     yield {"test": 0} | share(len(before), len(test))

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -41,29 +41,24 @@ DEV_CALLS = 30
 """Completions that a goal of dev may take while the model is trained: most take half of them, and the others time."""
 
 
+def _option(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"help": about})
+
+
 @dataclass(frozen=True)
 class Plan:
-    """What determines a training run.
+    """The options that determine a training run; the command line has them, too."""
 
-    Attributes:
-        worlds: The worlds and their shares of the examples.
-        seed: Seed of the data and of the adapter's first weights.
-        tokens: Tokens to train on in all, padding not counted.
-        examples: Examples of a step; each has several dialogues.
-        longest: Tokens of an example; longer ones are divided.
-        most: Tokens of an example of one dialogue; a longer one is left out.
-        rate: Highest learning rate, after the warm-up; it then falls to 0 along a straight line.
-        warm_up: Share of the tokens over which the rate rises.
-    """
-
-    worlds: str = "textcraft=0.68,alfworld=0.22,minetechtree=0.06,webshop=0.04"
-    seed: int = 0
-    tokens: int = 3_000_000
-    examples: int = 1
-    longest: int = 1_200
-    most: int = 1_800
-    rate: float = 1e-3
-    warm_up: float = 0.02
+    worlds: str = _option(
+        "textcraft=0.68,alfworld=0.22,minetechtree=0.06,webshop=0.04", "worlds, and their shares of the examples"
+    )
+    seed: int = _option(0, "seed of the data and of the adapter's first weights")
+    tokens: int = _option(3_000_000, "tokens to train on in all, padding not counted")
+    examples: int = _option(1, "examples of a step; each has several dialogues")
+    longest: int = _option(1_200, "most tokens of an example; a longer one is divided")
+    most: int = _option(1_800, "most tokens of an example of one dialogue; a longer one is left out")
+    rate: float = _option(1e-3, "highest learning rate, after the warm-up; it then falls to 0 along a straight line")
+    warm_up: float = _option(0.02, "share of the tokens over which the learning rate rises")
 
     def __post_init__(self) -> None:
         worlds.read_shares(self.worlds)
@@ -115,7 +110,7 @@ class Training:
             batch = next(stream)
             again, examples = digest(again, batch), examples + len(batch)
         if again != self.data_sha256:
-            raise ValueError("the data is other than at the checkpoint: this run began with other teachers")
+            raise ValueError("the data differs from the checkpoint's: a teacher has changed since")
         return stream
 
     def step(self, examples: list[Encoded]) -> float:
@@ -140,7 +135,9 @@ class Training:
         return float(loss.detach())
 
     def save(self, folder: Path) -> None:
-        """Write a checkpoint, and the adapter as it is now."""
+        """Write the adapter as it is now, and then a checkpoint, so that a finished one has its adapter."""
+        write_adapter(self.masters, folder / "adapter.part")
+        (folder / "adapter.part").replace(folder / "adapter.gguf")
         state = {
             "plan": asdict(self.plan),
             "masters": self.masters,
@@ -149,7 +146,6 @@ class Training:
         }
         torch.save(state, folder / "checkpoint.part")
         (folder / "checkpoint.part").replace(folder / "checkpoint.pt")
-        write_adapter(self.masters, folder / "adapter.gguf")
 
     def load(self, folder: Path) -> None:
         """Go on from a checkpoint."""
@@ -209,21 +205,28 @@ def apart(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return process.submit(function, *args, **kwargs).result()
 
 
-def dev_won(adapter: Path, goals: int) -> int:
-    """Return how many goals of dev ReAct wins with an adapter: of the first ones in the order of the gates."""
-    from gates import dev_spec  # the model in the process is an extra of its own
+def play_dev(adapter: Path, goals: int, threads: int) -> dict[str, int]:
+    """Return how many goals of dev ReAct wins with an adapter, of the first ones in the order of the gates.
+
+    An episode that broke, as for want of memory, is an error and not among the goals.
+    """
+    from gates import GATES, gate_spec, local_spec, write_goals  # played with an extra of its own, [local]
 
     with tempfile.TemporaryDirectory() as folder:
-        spec = replace(dev_spec(adapter, Path(folder), goals), max_calls=DEV_CALLS)
+        drawn = write_goals(Path(folder) / "goals.jsonl")
+        spec = replace(gate_spec(GATES["dev"], local_spec(adapter, threads), drawn, goals), max_calls=DEV_CALLS)
         records = evaluate(spec, Path(folder) / "run")
-    return sum(bool(record["won"]) for record in records)
+    played = [record for record in records if not record["error"]]
+    won = sum(bool(record["won"]) for record in played)
+    return {"dev_goals": len(played), "dev_won": won, "dev_errors": len(records) - len(played)}
 
 
 def main() -> None:
     """Train, with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for field in fields(Plan):
-        parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default), default=argparse.SUPPRESS)
+    for option in fields(Plan):
+        name, about = f"--{option.name.replace('_', '-')}", f"{option.metadata['help']} ({option.default})"
+        parser.add_argument(name, type=type(option.default), default=argparse.SUPPRESS, help=about)
     parser.add_argument("--out", type=Path, required=True, help="the folder of the run")
     parser.add_argument(
         "--resume", action="store_true", help="go on from the folder's checkpoint, with its plan or more --tokens"
@@ -236,21 +239,21 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0, help="threads on a CPU; 0 for all cores")
     options = parser.parse_args()
     out: Path = options.out
-    if options.resume and not (out / "checkpoint.pt").is_file():
-        parser.error(f"{out} has no checkpoint to go on from")
+    if options.resume != (out / "checkpoint.pt").is_file():
+        parser.error(f"{out} has {'no checkpoint to go on from' if options.resume else 'a checkpoint: --resume it'}")
     if options.threads:
         torch.set_num_threads(options.threads)
-    given = {name: of for name, of in vars(options).items() if name in {field.name for field in fields(Plan)}}
+    given = {name: of for name, of in vars(options).items() if name in {option.name for option in fields(Plan)}}
     try:
         plan = _continued(out, given) if options.resume else Plan(**given)
         training = Training(plan, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
         if options.resume:
             training.load(out)
+        if training.tokens >= plan.tokens:
+            parser.exit(message=f"{out} is finished\n")
         following = training.batches()
     except ValueError as error:
         parser.error(str(error))
-    if training.tokens >= plan.tokens:
-        parser.exit(message=f"{out} is finished\n")
     if options.compile:
         compile_layers(training.model)
     out.mkdir(parents=True, exist_ok=True)
@@ -264,7 +267,7 @@ def _continued(out: Path, given: Mapping[str, Any]) -> Plan:
     """Return the plan of a folder's checkpoint, with other tokens if they are given."""
     begun: dict[str, Any] = torch.load(out / "checkpoint.pt", "cpu", weights_only=True)["plan"]
     if others := [name for name, of in given.items() if name != "tokens" and of != begun[name]]:
-        raise ValueError(f"{out} goes on with its plan, but for its tokens: another {', '.join(others)} is another run")
+        raise ValueError(f"{out} goes on with its own plan: only the tokens can be changed, not {', '.join(others)}")
     return Plan(**{**begun, **given})
 
 
@@ -298,8 +301,8 @@ def _run(
             saved = training.tokens
             write({"tokens": training.tokens, "data_sha256": training.data_sha256})
             if dev_goals:
-                won = apart(dev_won, out / "adapter.gguf", dev_goals)
-                write({"tokens": training.tokens, "dev_goals": dev_goals, "dev_won": won})
+                played = apart(play_dev, out / "adapter.gguf", dev_goals, torch.get_num_threads())
+                write({"tokens": training.tokens, **played})
         if finished:
             return
 

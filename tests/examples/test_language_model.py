@@ -266,9 +266,40 @@ def test_train__a_finished_run_goes_on_for_longer_with_the_next_data_and_no_othe
             break
     assert first["tokens"] < then["tokens"]
     assert then == {"tokens": tokens, "data_sha256": one_go}
-    with pytest.raises(SystemExit, match="2"):
-        run("--resume", "--tokens", "3000", "--seed", "1")
+    for refused in (("--resume", "--tokens", "3000", "--seed", "1"), ("--tokens", "3000")):
+        with pytest.raises(SystemExit, match="2"):
+            run(*refused)
     assert json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1]) == then
+
+
+def test_training__that_goes_on_from_a_checkpoint_learns_as_one_that_was_never_interrupted(tokenizer, tmp_path: Path):
+    from train import Plan, Training
+
+    plan = Plan(tokens=500)
+    stream = ([type(one)(*(field[:120] for field in one))] for one in (encode(tokenizer, e) for e in data.examples(5)))
+    first, second, third = islice((batch for batch in stream if max(batch[0].labels) > 0), 3)
+    whole = Training(plan, CPU)
+    for batch in (first, second):
+        whole.step(batch)
+    whole.save(tmp_path)
+    interrupted = Training(plan, CPU)
+    interrupted.load(tmp_path)
+    assert whole.step(third) == interrupted.step(third)
+    for name, master in whole.masters.items():
+        assert torch.equal(master, interrupted.masters[name]), name
+    progress = [(of.tokens, of.steps, of.examples, of.data_sha256) for of in (whole, interrupted)]
+    assert progress[0] == progress[1]
+    assert {file.name for file in tmp_path.iterdir()} == {"adapter.gguf", "checkpoint.pt"}
+
+
+def test_log__of_a_run_that_goes_on_has_no_rows_from_after_its_checkpoint(tmp_path: Path):
+    from train import _cut
+
+    rows = [{"plan": {}}, {"tokens": 10}, {"tokens": 20, "data_sha256": "a"}, {"tokens": 20, "dev_won": 1}]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"tokens": 30}]))
+    _cut(log, 20)
+    assert [json.loads(line) for line in log.read_text().splitlines()] == rows
 
 
 def test_apart__is_another_process_whose_errors_are_ours():

@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -202,7 +203,7 @@ def test_adapter__that_was_replaced_meanwhile_is_not_played(folder: Path):
     assert model.complete(PROMPT, **HOW).text == text  # it is loaded
     model.close()
     assert model.name == before
-    with pytest.raises(ModelError, match=r"the files are others: their digest is sha256-.*, expected sha256-"):
+    with pytest.raises(ModelError, match=r"these are other files: their digest is sha256-.*, expected sha256-"):
         model.complete(PROMPT, **HOW)
 
 
@@ -317,7 +318,7 @@ def test_complete__says_that_llama_cpp_cannot_load_a_file(tmp_path: Path):
     """What its header does not show is found at the first request, and breaks nothing."""
     strange = LocalModel(tiny_model(tmp_path / "m.gguf", **{"tokenizer.ggml.pre": "no such tokenizer"}), slots=2)
     for _ in range(2):
-        with pytest.raises(ModelError, match=r"m\.gguf: llama\.cpp cannot load it with 2 x 512 tokens"):
+        with pytest.raises(ModelError, match=r"m\.gguf: llama\.cpp cannot load it with 2 x 512 tokens: ."):
             strange.complete(PROMPT, **HOW)
 
 
@@ -554,7 +555,7 @@ def test_cassette__has_the_answers_of_each_adapter_at_a_path(folder: Path, tmp_p
     assert answers[0] != answers[1]
     digest = re.search("digest=[^,]*", names[0])
     assert digest is not None
-    with pytest.raises(ModelError, match="the files are others: their digest is sha256-"):
+    with pytest.raises(ModelError, match="these are other files: their digest is sha256-"):
         make_model(f"{spec},{digest[0]}")
     adapter.unlink()
     replayed = make_model(f"{spec},{digest[0]}", cassette=tape, replay_only=True)
@@ -696,6 +697,22 @@ def test_default_weights__play_the_same_episodes_twice(smollm2: LocalModel, tmp_
     first, second = ([timeless(record) for record in evaluate(spec, tmp_path / name)] for name in "ab")
     assert first == second
     assert '"error": null' in first[0]
+
+
+@pytest.mark.parametrize("default", [True, False])
+def test_benchmark__asks_llama_cpps_own_server_with_the_same_weights(
+    default: bool, tiny_default: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
+    benchmark = import_module("local_model")
+    given = {} if default else {"file": folder / "tiny.gguf", "adapter": folder / "adapter.gguf"}
+    model = LocalModel(**given, context=512, slots=2)
+    with benchmark.own_server(model) as address:
+        text, tokens = benchmark.ask(address, PROMPT)
+        assert min(benchmark.beside(model, address, 1, 2)) > 0
+    answer = model.complete(PROMPT, **HOW | {"stop": ("\n",), "max_tokens": 24})
+    assert (answer.text, answer.usage["completion_tokens"]) == (text, tokens)
+    model.close()
 
 
 def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smollm2: LocalModel):
