@@ -149,18 +149,19 @@ DECOMPOSITION = Table(
         ),
     ),
 )
+CLAIMS_AND_COSTS = (
+    Column("claimed", value="claimed"),
+    Column("right", value="precision"),
+    Column("told", value="recall"),
+    Column("calls", value="calls"),
+    Column("k_max", value="k_max_won"),
+)
 MEASURES = Table(
     "What was claimed, and what it cost",
     "All 200 goals. *Claimed* is the share of episodes that the agent said it had won, *right* the share of these that "
     "it had, *told* the share of the won ones that it claimed; *calls* are completions an episode; k_max is the "
     "deepest level of decomposition that was executed, over the episodes won.",
-    (
-        Column("claimed", value="claimed"),
-        Column("right", value="precision"),
-        Column("told", value="recall"),
-        Column("calls", value="calls"),
-        Column("k_max", value="k_max_won"),
-    ),
+    CLAIMS_AND_COSTS,
     (*(replace(row, published=()) for row in AGENT_ROWS), *LEVELS[:-1]),
 )
 
@@ -190,12 +191,19 @@ HOUSEHOLDS = Table(
     TABLE_1.columns,
     tuple(replace(row, played=of(ALFWORLD, agent)) for agent, row in zip(AGENTS, TABLE_1.rows, strict=True)),
 )
+HOUSEHOLD_MEASURES = Table(
+    "ALFWorld, what was claimed, and what it cost",
+    "All 134 households, with the columns of TextCraft's table.",
+    CLAIMS_AND_COSTS,
+    tuple(replace(row, published=()) for row in HOUSEHOLDS.rows),
+)
 TABLES: Mapping[str, Table] = {
     "depth": DEPTH,
     "decomposition": DECOMPOSITION,
     "measures": MEASURES,
     "planners": PLANNERS,
     "households": HOUSEHOLDS,
+    "household_measures": HOUSEHOLD_MEASURES,
 }
 
 HEAD = """# A trained language model
@@ -205,12 +213,13 @@ model is SmolLM2-135M-Instruct with an adapter that learned for some 3 million t
 The executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in
 either. An episode has at most {calls} completions, whichever the agent.{earlier}
 
-Each number is the mean over {runs}, with ± their standard deviation where there are several; in brackets stands the 95%
-Wilson interval over the goals. In parentheses stands the number that the paper has for GPT-3.5. It cannot be compared
-with ours by size, but the order of rows can: *Shape* counts the pairs of rows that come in the published order.
-[{played}]({played}) has what became of each episode, and [{trained}]({trained}) the log of each training but
-that of the packaged adapter, which is [beside it](../../agents/models/adapters/training.jsonl). The simulated model's
-tables are on [pages of their own](simulated.md).
+Each number is the mean over the training seeds that were played, {runs}, with ± their standard deviation where there
+are several; in brackets stands the 95% Wilson interval over the goals. In parentheses stands the number that the paper
+has for GPT-3.5. It cannot be compared with ours by size, but the order of rows can: *Shape* counts the pairs of rows
+that come in the published order. [{played}]({played}) has what became of each episode, and [{trained}]({trained}) the
+log of each training but that of the packaged adapter, which is
+[beside it](../../agents/models/adapters/training.jsonl). The simulated model's tables are on
+[pages of their own](simulated.md).
 """
 
 
@@ -218,7 +227,7 @@ def pages(outcomes: str) -> dict[str, str]:
     """Return the page, which follows from the CSV file."""
     found = results(read_outcomes(outcomes))
     runs = {len(of_all["all"].rates) for of_all in found.values()}
-    training = " or ".join(f"{count} training seed{'s' * (count > 1)}" for count in sorted(runs))
+    training = " or ".join(map(str, sorted(runs)))
     tables = [table for table in (_played(table, found) for table in TABLES.values()) if len(table.rows) > 1]
     calls, earlier = TEXTCRAFT.max_calls, _earlier(outcomes)
     head = HEAD.format(runs=training, played=PLAYED, trained=TRAINED, calls=calls, earlier=earlier)

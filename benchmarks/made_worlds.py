@@ -76,7 +76,7 @@ TEXT = """# Made recipe worlds
 
 `recipes="made:depth=12,items=400,seed=3"` plays TextCraft with recipes that are made for it: any depth to 12, where
 Minecraft has 4, under names that no other seed has. Their ingredients, amounts, results, tags and alternatives are
-distributed as in Minecraft 1.16.5.
+distributed much as in Minecraft 1.16.5.
 
 ## Difficulty by depth
 
@@ -91,10 +91,10 @@ those of the goal's tree: the others are distractors. Means over the goals, and 
 The split `test` of `{recipes}`:
 {tasks}. In per cent, the mean of the runs ± their standard
 deviation; in brackets stands the 95% Wilson interval over the tasks of one run. Below it is `k_max`, the deepest level
-of decomposition at which something was executed, over all episodes. All agents have their default bounds
+of decomposition at which something was executed, over all episodes. Agents have their default bounds
 ([budgets.md](../../docs/budgets.md)). [{played_csv}]({played_csv}) has all numbers. Models whose name begins with
 `simulated` are the **simulated model**, not a language model ([simulated.md](simulated.md)); they have {seeds} runs.
-Other models have one, greedy, of {sample} goals of each depth, with at most {calls} completions an episode.
+Other models have one, greedy, of {sample} goals of each depth, with at most {calls} completions an episode besides.
 
 ![Success over depth]({figure})
 

@@ -89,7 +89,7 @@ INDEX = """# Results
 - [AutoPlan's tables and figure](autoplan.md), likewise; its model has no faults
 - [What the model's switches do](model.md): false claims, slips, misjudgements, the exemption of plans from the span
 - [Every agent at every span](spans.md), in four worlds
-- [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them
+- [Made recipe worlds](made_worlds.md): how hard they are, and how deep agents come in them, with both models
 - [LATS](lats.md) beside the agents that it is compared with, and success against calls
 - [HotpotQA](hotpotqa.md), beside published accuracies, and what shortcuts answer there
 - [The tabletop](tabletop.md), beside DEPS's numbers; the rates of its controller are made to fit one row of these
@@ -107,9 +107,11 @@ SIMULATED = f"""# The simulated model of these results
 
 Every number of ours in [adapt.md](adapt.md), [adaplanner.md](adaplanner.md), [deps.md](deps.md),
 [selectors.md](selectors.md), [model.md](model.md) and [spans.md](spans.md) is of the **simulated model**, not of a
-language model. They show how each algorithm behaves with a player that knows the game, but can keep only a limited
-number of things in mind at once (the *span*), claims success where it should admit failure, writes wrong commands, and
-misjudges what it sees, each with a fixed probability. They say nothing about how well a language model plays.
+language model; [autoplan.md](autoplan.md), [lats.md](lats.md), [hotpotqa.md](hotpotqa.md) and
+[tabletop.md](tabletop.md) say what they play with. They show how each algorithm behaves with a player that knows the
+game, but can keep only a limited number of things in mind at once (the *span*), claims success where it should admit
+failure, writes wrong commands, and misjudges what it sees, each with a fixed probability. They say nothing about how
+well a language model plays.
 
 The standard model is `{simulated()}`: the default span, and faults at
 round numbers, the same in every world. Every experiment is played with {len(SEEDS)} seeds

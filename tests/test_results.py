@@ -218,7 +218,7 @@ def test_reward__documentation_has_the_numbers_of_its_log():
         if row["test"] == 0:
             assert ("before", *share, "", "") in stated
         else:
-            difference = f"{(row['won'] - tests[0]['won']) / row['of']:+.1%}", _percent(row["difference"])
+            difference = f"{100 * (row['won'] - tests[0]['won']) / row['of']:+.1f}", _percent(row["difference"])
             assert (f"after round {row['test']}", *share, *difference) in stated
     for row in rounds:
         assert f"{row['won']} of {row['of']}" in page

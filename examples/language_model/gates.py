@@ -5,7 +5,7 @@
     python examples/language_model/gates.py --out runs/curve --adapter runs/kept/*.gguf --rows unseen made
 
 Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model has its own.
-The counts of all rows are in ``gates.csv`` too.
+The counts of all rows are in ``gates.csv`` too. The exit status is 1 if a row does not reach what is asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import argparse
 import csv
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,21 +45,32 @@ SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 
 
 class Gate(NamedTuple):
-    """A row of the table: goals of a split that an agent plays."""
+    """A row of the table: goals of a split that an agent plays.
+
+    Attributes:
+        name: How the table names it.
+        least: Share of the goals to win; None for that of the row ``unseen`` less ten points.
+        split: The goals, a split in the file of the goals.
+        agent: The agent.
+        recipes: The recipes, if other than Minecraft's.
+    """
 
     name: str
+    least: float | None
     split: str
     agent: str = "react"
     recipes: str | None = None
 
 
 GATES = {
-    "sub_tasks": Gate("single-recipe sub-tasks, Minecraft", "dev", SUB_TASKS),
-    "dev": Gate("ReAct, dev goals", "dev"),
-    "unseen": Gate("ReAct, unseen goals of depth 2", "unseen"),
-    "made": Gate("ReAct, goals of an unknown made book", "made", recipes=UNKNOWN_BOOK),
+    "sub_tasks": Gate("single-recipe sub-tasks, Minecraft", 0.95, "dev", SUB_TASKS),
+    "dev": Gate("ReAct, dev goals", 0.90, "dev"),
+    "unseen": Gate("ReAct, unseen goals of depth 2", 0.80, "unseen"),
+    "made": Gate("ReAct, goals of an unknown made book", None, "made", recipes=UNKNOWN_BOOK),
 }
 """The rows, by the folders of their runs."""
+FALSE_CLAIMS, INVALID = 0.05, 0.05
+"""False claims are to be this share of the episodes or fewer, and invalid actions fewer than this share of all."""
 
 
 class SubTaskAgent:
@@ -113,11 +124,16 @@ class Count(NamedTuple):
     of: int
     among: int
 
+    @property
+    def share(self) -> float:
+        """The share; 0 if there is nothing to share."""
+        return self.of / self.among if self.among else 0.0
+
     def __str__(self) -> str:
         if not self.among:
             return "-"
         low, high = wilson_interval(self.of, self.among)
-        return f"{self.of / self.among:.1%} ({self.of} of {self.among}) [{low:.0%}, {high:.0%}]"
+        return f"{self.share:.1%} ({self.of} of {self.among}) [{low:.0%}, {high:.0%}]"
 
 
 class Row(NamedTuple):
@@ -147,6 +163,22 @@ def measure(name: str, records: Sequence[dict[str, Any]], *, sub_tasks: bool = F
         Count(len(claims) - sum(claims), len(records)),
         Count(invalid, len(actions)),
     )
+
+
+def missed(rows: Mapping[str, Row]) -> list[str]:
+    """Return what each row does not reach of what is asked for."""
+    found = []
+    for name, row in rows.items():
+        least = GATES[name].least
+        if least is None:
+            least = rows["unseen"].success.share - 0.10 if "unseen" in rows else 0.0
+        reached = {
+            f"success of {least:.0%}": row.success.share >= least,
+            f"false claims of {FALSE_CLAIMS:.0%}": row.false_claims.share <= FALSE_CLAIMS,
+            f"invalid actions under {INVALID:.0%}": row.invalid.share < INVALID,
+        }
+        found += [f"{row.name}: {asked}" for asked, is_reached in reached.items() if not is_reached]
+    return found
 
 
 def _sub_task_done(record: dict[str, Any]) -> bool:
@@ -231,17 +263,22 @@ def main() -> None:
         parser.error(str(error))
     options.out.mkdir(parents=True, exist_ok=True)
     goals = write_goals(options.out / "goals.jsonl")
+    failures: list[str] = []
     with (options.out / "gates.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for adapter, digest in digests.items():
             print(f"| {adapter or 'shipped'} | success | false claims | invalid actions |\n|---|---|---|---|")
-            for row in options.rows:
+            rows: dict[str, Row] = {}
+            for name in options.rows:
                 model = f"{local_spec(adapter, options.threads)},digest={digest}"
-                measured = play(GATES[row], model, goals, options.out / digest / row, options.limit)
-                writer.writerow((adapter, digest, row, *counts(measured)))
+                rows[name] = play(GATES[name], model, goals, options.out / digest / name, options.limit)
+                writer.writerow((adapter, digest, name, *counts(rows[name])))
                 file.flush()
-                print("|", " | ".join(map(str, measured)), "|", flush=True)
+                print("|", " | ".join(map(str, rows[name])), "|", flush=True)
+            failures += [f"{adapter or 'shipped'}, {what}" for what in missed(rows)]
+    if failures:
+        parser.exit(1, "".join(f"not reached: {what}\n" for what in failures))
 
 
 if __name__ == "__main__":

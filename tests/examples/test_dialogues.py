@@ -22,8 +22,10 @@ from textcraft_gym.agents.adapt.step_plan import parse_plan
 from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.games.crafting import read_crafts, read_held
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.envs.textcraft.tasks import find_task, split_tasks
 from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.splits import paper_splits
+from textcraft_gym.task import task_hash
 
 EXAMPLE_COUNT = 200
 KINDS = {"goal", "sub-task", "kind", "get", "impossible", "stuck", "next trial", "plan", "full plan", "reflection"}
@@ -286,6 +288,27 @@ def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
         _, name = wanted(branch)
         if read_crafts(example.situation).recipes.keys() <= book.ids.keys():
             assert name not in test
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_tasks__none_has_the_hash_of_a_goal_of_the_test_split(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """Of the seeds of the experiment, and of all books: a hash is of the goal and of every command of its tree."""
+    situations: list[data.Situation] = []
+    make = data.Situation.example
+    monkeypatch.setattr(data.Situation, "example", lambda self, rng: situations.append(self) or make(self, rng))
+    drawn = [*islice(data.examples(seed), EXAMPLE_COUNT // 2)]
+    books = {id(situation.book): situation.book for situation in situations}
+    test = {task_hash("TextCraft-v0", task) for task in split_tasks(RecipeBook.load(), "test")}
+    learnt: set[str] = set()
+    for situation, example in zip(situations, drawn, strict=True):
+        names = {wanted(branch)[1] for branch in example.branches}
+        items = {situation.book.ids[name] for name in names & situation.book.ids.keys()} | {situation.goal}
+        crafted = [item for item in items if item in situation.book.recipes]
+        learnt |= {task_hash("TextCraft-v0", find_task(situation.book, item)) for item in crafted}
+    assert len(test) == 200
+    assert len(learnt) > len(drawn)
+    assert len(books) > 30
+    assert not learnt & test
 
 
 def test_tasks__a_name_that_is_mixed_of_two_is_no_goal_of_the_test_split():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -79,27 +80,41 @@ def test_gates__write_the_counts_of_each_adapter_and_row(
 
     def evaluate(spec, folder):
         played.append((spec, folder))
-        return [{"won": True, "claimed_success": False, "transcript": [], "error": None}]
+        return [{"won": "made" in spec.split, "claimed_success": False, "transcript": [], "error": None}]
 
-    def run(*given: object) -> None:
+    def run(*given: object) -> str:
         monkeypatch.setattr(sys, "argv", ["gates.py", "--out", str(tmp_path / "out"), *map(str, given)])
-        gates.main()
+        with suppress(SystemExit):
+            gates.main()
+        return capsys.readouterr().err
 
     monkeypatch.setattr(gates, "evaluate", evaluate)
-    run("--rows", "unseen", "made", "--threads", 1, "--adapter", *adapters)
+    told = run("--rows", "unseen", "made", "--threads", 1, "--adapter", *adapters)
+    asked = "ReAct, unseen goals of depth 2: success of 80%"
+    assert told.splitlines() == [f"not reached: {adapter}, {asked}" for adapter in adapters]
     rows = list(csv.DictReader((tmp_path / "out" / "gates.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["adapter"], row["row"]) for row in rows] == [
         (str(adapter), name) for adapter in adapters for name in ("unseen", "made")
     ]
-    assert {(row["episodes"], row["won"], row["actions"]) for row in rows} == {("1", "1", "0")}
+    assert [(row["episodes"], row["won"], row["actions"]) for row in rows] == 2 * [("1", "0", "0"), ("1", "1", "0")]
     assert len({folder for _, folder in played}) == 4
     assert f'adapter="{adapters[0]}"' in played[0][0].model
     assert [spec.env_args for spec, _ in played[:2]] == [{}, {"recipes": gates.UNKNOWN_BOOK}]
     before = (tmp_path / "out" / "gates.csv").read_text(encoding="utf-8")
-    with pytest.raises(SystemExit, match="2"):
-        run("--adapter", adapters[0], tmp_path / "missing.gguf")
-    assert "missing.gguf cannot be read" in capsys.readouterr().err
+    assert "missing.gguf cannot be read" in run("--adapter", adapters[0], tmp_path / "missing.gguf")
     assert (tmp_path / "out" / "gates.csv").read_text(encoding="utf-8") == before
+
+
+def test_missed__says_what_a_row_does_not_reach():
+    def row(won: int, false_claims: int = 5, invalid: int = 4) -> gates.Row:
+        return gates.Row("row", *(gates.Count(of, 100) for of in (won, false_claims, invalid)))
+
+    assert gates.missed({"sub_tasks": row(95), "dev": row(90), "unseen": row(82), "made": row(72)}) == []
+    assert gates.missed({"made": row(1)}) == []
+    assert gates.missed({"dev": row(89)}) == ["row: success of 90%"]
+    assert gates.missed({"unseen": row(82), "made": row(71)}) == ["row: success of 72%"]
+    assert gates.missed({"dev": row(90, 6)}) == ["row: false claims of 5%"]
+    assert gates.missed({"dev": row(90, 5, 5)}) == ["row: invalid actions under 5%"]
 
 
 def test_goals__of_the_gates_are_those_of_the_splits_in_an_order_that_is_drawn(tmp_path: Path):
