@@ -7,7 +7,7 @@ import csv
 import io
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -53,14 +53,20 @@ long as a simulated one."""
 
 @dataclass(frozen=True)
 class OfOthers(Experiment):
-    """A run of some goals of each depth, where what one run asked is read again by the others."""
+    """A run of some goals of each depth, where what one run asked is read again by the others.
+
+    Attributes:
+        given: The model as it was given, where that has a key, which names and files have not.
+    """
 
     max_calls: int = OTHERS_CALLS
     workers: int = 8
+    given: str = field(default="", repr=False)
 
     def spec(self, seed: int) -> RunSpec:
         """Return the run with a seed."""
-        return replace(super().spec(seed), tasks=some_goals(), cassette=RUNS / "made_worlds.sqlite")
+        model, cassette = self.given or self.model, RUNS / "made_worlds.sqlite"
+        return replace(super().spec(seed), model=model, tasks=some_goals(), cassette=cassette)
 
 
 @lru_cache
@@ -239,15 +245,24 @@ def panel(model: str, found: Found) -> Panel:
     return Panel(model, "depth", [str(depth) for depth in DEPTHS], lines)
 
 
-def write(results: Path, runs: Path, others: Sequence[str] = ()) -> None:
-    """Play, and write the CSV files; what other models have played before stays in them."""
-    played = results / PLAYED
-    before = read_csv(played.read_text(encoding="utf-8")) if played.is_file() else {}
-    found = play_all((experiment for model in MODELS for experiment in experiments(model).values()), runs)
-    for experiment in (experiment for model in others for experiment in experiments(model).values()):
-        found = {**found, experiment.name: played_whole(play(experiment, runs, seeds=[0]), experiment.name)}
-    played.write_text(write_csv({**before, **found}), encoding="utf-8", newline="\n")
+def write(results: Path, runs: Path) -> None:
+    """Play with the simulated models, measure the difficulty, and write the CSV files."""
+    keep(results, play_all((experiment for model in MODELS for experiment in experiments(model).values()), runs))
     (results / DIFFICULTY).write_text(write_difficulty(difficulty()), encoding="utf-8", newline="\n")
+
+
+def write_other(results: Path, runs: Path, model: str) -> None:
+    """Play with another model, and write each run to the CSV file."""
+    for experiment in experiments(recorded_spec(model)).values():
+        played = play(replace(experiment, given=model), runs, seeds=[0])
+        keep(results, {experiment.name: played_whole(played, experiment.name)})
+
+
+def keep(results: Path, found: Found) -> None:
+    """Write results to the CSV file of the agents, where others stay."""
+    file = results / PLAYED
+    before = read_csv(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    file.write_text(write_csv({**before, **found}), encoding="utf-8", newline="\n")
 
 
 def played_whole(results: dict[str, Result], name: str) -> dict[str, Result]:
@@ -269,13 +284,18 @@ def write_pages(results: Path) -> None:
 
 
 def main() -> None:
-    """Play made worlds with the simulated model and others, and write their page."""
+    """Play made worlds with the simulated model, or with others, and write their page."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--model", action="append", default=[], help="another model to play with; may be repeated")
+    parser.add_argument(
+        "--model", action="append", default=[], help="another model to play with, instead; may be repeated"
+    )
     parser.add_argument("--pages", action="store_true", help="play nothing: write the page from the CSV files")
     arguments = parser.parse_args()
     if not arguments.pages:
-        write(RESULTS, RUNS, [recorded_spec(model) for model in arguments.model])
+        for model in arguments.model:
+            write_other(RESULTS, RUNS, model)
+        if not arguments.model:
+            write(RESULTS, RUNS)
     write_pages(RESULTS)
 
 

@@ -39,6 +39,25 @@ def test_results__are_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert f"{summary.rate:.6g}" == f"{found[experiment.name][group].rates[3]:.6g}", group
 
 
+def test_other_models__play_with_their_key_which_no_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    made_worlds, experiments = (benchmark(name, monkeypatch) for name in ("made_worlds", "experiments"))
+    played = (RESULTS / made_worlds.PLAYED).read_text(encoding="utf-8")
+    (tmp_path / made_worlds.PLAYED).write_text(played, encoding="utf-8")
+    before = experiments.read_csv(played)
+    asked = []
+
+    def play(experiment, runs, seeds):
+        asked.append(experiment.spec(0))
+        return before[made_worlds.WORLD.name]
+
+    monkeypatch.setattr(made_worlds, "play", play)
+    made_worlds.write_other(tmp_path, tmp_path, "openai:m,api_key=sk-secret,base_url=http://localhost:1/v1")
+    written = (tmp_path / made_worlds.PLAYED).read_text(encoding="utf-8")
+    assert {spec.model.count("sk-secret") for spec in asked} == {1}
+    assert len(experiments.read_csv(written)) == len(before) + len(asked) == len(before) + len(made_worlds.PLOTTED)
+    assert "sk-secret" not in written
+
+
 def test_difficulty__is_measured_again(monkeypatch: pytest.MonkeyPatch):
     made_worlds = benchmark("made_worlds", monkeypatch)
     name = "borrowed names"
