@@ -254,7 +254,7 @@ def _played(table: Table, found: Found) -> Table:
 
 
 Outcomes: TypeAlias = Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
-"""What became of each episode, by experiment and training seed."""
+"""Outcomes of the episodes, by experiment and training seed."""
 COUNTS = ("depth", "won", "claimed_success", "reward", "steps", "calls", "k_max")
 
 

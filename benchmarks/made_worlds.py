@@ -108,7 +108,7 @@ Other models have one, greedy, of {sample} goals of each depth, with at most {ca
 
 
 class Difficulty(NamedTuple):
-    """What the goals of one depth are like: counts, and means over the goals."""
+    """Measures of the goals of one depth: counts, and means over the goals."""
 
     recipes: str
     depth: int

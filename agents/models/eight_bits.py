@@ -86,7 +86,7 @@ def quantised(values: Floats) -> Bytes:
 
 
 class _Changes:
-    """What an adapter adds to the weights of each layer."""
+    """The changes of an adapter to the weights of each layer."""
 
     def __init__(self, file: Path, header: Header) -> None:
         self._header = header

@@ -67,7 +67,7 @@ class Tensor(NamedTuple):
 
 @dataclass(frozen=True)
 class Header:
-    """What a GGUF file says of itself.
+    """The header of a GGUF file.
 
     Attributes:
         metadata: Values by key.
@@ -88,12 +88,12 @@ class Header:
 
     @property
     def alignment(self) -> int:
-        """What the place of each tensor is a multiple of."""
+        """Bytes of which the offset of each tensor is a multiple."""
         return int(self.metadata.get("general.alignment", ALIGNMENT))
 
     @property
     def kind(self) -> str:
-        """What the file holds: ``model`` or ``adapter``."""
+        """Content of the file: ``model`` or ``adapter``."""
         return str(self.metadata.get("general.type", "model"))
 
     @property

@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Sampling(NamedTuple):
-    """How a completion is made; see ``Ask`` for the fields."""
+    """Parameters of a completion; see ``Ask`` for the fields."""
 
     stop: tuple[str, ...]
     max_tokens: int
@@ -67,7 +67,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """What a server loads.
+    """The model of a server, and its resources.
 
     Attributes:
         files: The weights, and an adapter for them.
@@ -169,7 +169,7 @@ class LlamaServer:
 
 @dataclass
 class _State:
-    """What a server's threads share, apart from the server itself so that its end can be noticed.
+    """The state that a server's threads share, apart from the server itself so that its end can be noticed.
 
     Attributes:
         options: What to load.
@@ -213,9 +213,6 @@ def _load(options: ServerOptions) -> Any:
         ) from error
     except (OSError, GgufError) as error:
         raise ModelError(f"its weights of 8 bits cannot be written: {error}") from error
-    except (AttributeError, TypeError) as error:  # a native module has no stable interface
-        message = f"this needs another version of xllamacpp than the installed {version('xllamacpp')}: {error}"
-        raise ModelError(message) from error
 
 
 def _start(options: ServerOptions) -> Any:
@@ -263,6 +260,10 @@ def _ask(
     state.idle.clear()
     try:
         answer: list[Completion] | Exception = _completions(state, prompts, sampling)
+    except (AttributeError, KeyError, TypeError) as error:  # a native module has no stable interface
+        message = f"this needs another version of xllamacpp than the installed {version('xllamacpp')}: {error!r}"
+        answer = ModelError(message)
+        answer.__cause__ = error
     except Exception as error:
         answer = error
     finally:

@@ -176,7 +176,7 @@ class LocalModel:
         try:
             return _template(self._template).render(given)
         except Exception as error:  # a template can raise anything
-            raise ModelError(f"{self._label}: its chat template does not take this prompt: {error}") from error
+            raise ModelError(f"{self._label}: its chat template rejects this prompt: {error}") from error
 
     def _answers(self, server: LlamaServer, prompts: Sequence[str], sampling: Sampling) -> list[Completion | Exception]:
         try:

@@ -41,7 +41,7 @@ COUNTED = 3
 LISTED = 6
 """The most applications of which the teacher lists what they make."""
 FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
-"""What a thought after a failure begins with: the number of failures since something was crafted."""
+"""The beginning of a thought after a failure: the number of failures since something was crafted."""
 MAX_FAILURES = len(FAILURES) - 1
 LONG_THOUGHT = 260
 """Characters of a thought from which on its next sentence is a turn of its own: agents cut a turn off at 150 tokens."""

@@ -86,7 +86,7 @@ class Writer:
 
 
 class Situation(ABC):
-    """What the dialogues of an example begin with; each world says what can be asked about it.
+    """The beginning of the dialogues of an example; each world says what can be asked about it.
 
     Args:
         observation: The first observation of an episode.

@@ -42,7 +42,7 @@ SMALL_ROOM = 14
 
 
 class Reflection(NamedTuple):
-    """What was learnt from a failed trial.
+    """A failed trial, and what was learnt from it.
 
     Attributes:
         transcript: The trial.
@@ -58,7 +58,7 @@ class Reflection(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What is said of a failed trial.
+    """The lesson of a failed trial.
 
     Attributes:
         text: Why it failed; empty if it did not.

@@ -24,7 +24,7 @@ PLACES_A_SEARCH = 6
 SLIP_CHANCE = 0.3
 """Chance of a mistake at an action, while the dialogue has mistakes left to make."""
 DONE = {"clean": "clean", "heat": "hot", "cool": "cool"}
-"""How a thing is after a treatment."""
+"""States of a thing after a treatment."""
 
 
 class Slip(NamedTuple):

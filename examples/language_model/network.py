@@ -112,7 +112,7 @@ def _learnt(spans: Sequence[Any], place: int) -> bool:
         if place < len(span.text):
             return bool(span.learnt)
         place -= len(span.text)
-    raise AssertionError("a token behind the end of the text")
+    raise AssertionError("a token past the end of the text")
 
 
 def make_batch(examples: Sequence[Encoded], device: torch.device) -> Batch:

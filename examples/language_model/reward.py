@@ -25,7 +25,7 @@ import torch
 from adapter import read_adapter, write_adapter
 from dialogue import Branch, Example, Writer, after_situation
 from gates import WORKERS, local_spec
-from train import Plan, Training, apart, parts
+from train import Plan, Training, in_subprocess, parts
 
 from textcraft_gym.agents.adapt.react import make_executor
 from textcraft_gym.agents.contract.agent import Model, Node, Play, Routine
@@ -170,7 +170,7 @@ def run(
 
     def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
         write_adapter(training.masters, adapter)
-        return apart(play, model, goals, samples, temperature, out / "played.sqlite")
+        return in_subprocess(play, model, goals, samples, temperature, out / "played.sqlite")
 
     before = won_goals(play_now(test))
     yield {"test": 0} | share(len(before), len(test))

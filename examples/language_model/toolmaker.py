@@ -88,7 +88,7 @@ class Toolmaker(Teacher):
 
     @property
     def held(self) -> Mapping[str, int]:
-        """What is held, by name."""
+        """The inventory, by name."""
         return {_name(item): count for item, count in self.state.inventory.items()}
 
     def of_wood(self, item: str) -> str:

@@ -199,7 +199,7 @@ def parts(tokenizer: Any, example: Example, longest: int, most: int) -> Iterator
         yield part
 
 
-def apart(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+def in_subprocess(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Return what a function returns in another process, where PyTorch's threads do not slow those of llama.cpp."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(function, *args, **kwargs).result()
@@ -301,7 +301,7 @@ def _run(
             saved = training.tokens
             write({"tokens": training.tokens, "data_sha256": training.data_sha256})
             if dev_goals:
-                played = apart(play_dev, out / "adapter.gguf", dev_goals, torch.get_num_threads())
+                played = in_subprocess(play_dev, out / "adapter.gguf", dev_goals, torch.get_num_threads())
                 write({"tokens": training.tokens, **played})
         if finished:
             return

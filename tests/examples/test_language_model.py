@@ -302,12 +302,12 @@ def test_log__of_a_run_that_goes_on_has_no_rows_from_after_its_checkpoint(tmp_pa
     assert [json.loads(line) for line in log.read_text().splitlines()] == rows
 
 
-def test_apart__is_another_process_whose_errors_are_ours():
-    from train import apart
+def test_in_subprocess__is_another_process_whose_errors_are_ours():
+    from train import in_subprocess
 
-    assert apart(os.getpid) != os.getpid()
+    assert in_subprocess(os.getpid) != os.getpid()
     with pytest.raises(ValueError, match="x"):
-        apart(int, "x")
+        in_subprocess(int, "x")
 
 
 def test_reward__what_is_learnt_of_a_group_are_the_won_episodes_as_the_agent_asked_for_them():

@@ -259,7 +259,7 @@ def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
     assert chat.complete("Well?", **HOW).text == plain.complete("<user>Well?\n<assistant>", **HOW).text
     strict = template.replace("{% endfor %}", "{{ raise_exception('no system') }}{% endfor %}")
     strict_model = LocalModel(tiny_model(file, **{"tokenizer.chat_template": strict}), chat=True)
-    with pytest.raises(ModelError, match="chat template does not take this prompt: no system"):
+    with pytest.raises(ModelError, match="chat template rejects this prompt: no system"):
         strict_model.complete(messages, **HOW)
     with pytest.raises(ModelError, match="chat template is broken"):
         LocalModel(tiny_model(file, **{"tokenizer.chat_template": "{% for"}), chat=True)
@@ -269,9 +269,9 @@ def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
     picky = LocalModel(tiny_model(file, **{"tokenizer.chat_template": adding}), chat=True)
     answers = picky.complete_many([CompletionRequest(prompt, **HOW) for prompt in (messages, "p")])
     assert [type(answer) for answer in answers] == [ModelError, Completion]  # a TypeError of the template
-    assert "chat template does not take this prompt: unsupported operand" in str(answers[0])
+    assert "chat template rejects this prompt: unsupported operand" in str(answers[0])
     spy = "{{ ''.__class__.__mro__ }}"
-    with pytest.raises(ModelError, match="does not take this prompt"):
+    with pytest.raises(ModelError, match="rejects this prompt"):
         LocalModel(tiny_model(file, **{"tokenizer.chat_template": spy}), chat=True).complete("p", **HOW)
 
 
@@ -535,10 +535,20 @@ def test_server__is_reached_from_this_machine_with_its_key_alone(model: LocalMod
 def test_complete__names_a_version_of_xllamacpp_that_it_does_not_know(
     model: LocalModel, monkeypatch: pytest.MonkeyPatch
 ):
+    installed = re.escape(version("xllamacpp"))
+    message = f"another version of xllamacpp than the installed {installed}: .*"
+    for native in (
+        SimpleNamespace(),
+        SimpleNamespace(handle_completions=lambda body, collect: collect({"choices": [{}]})),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(llama_server, "_load", lambda options, native=native: native)
+            with pytest.raises(ModelError, match=message + "('handle_completions'|'index')"):
+                model.complete(PROMPT, **HOW)
+        model.close()
     strange = SimpleNamespace(CommonParams=SimpleNamespace)
     monkeypatch.setattr(llama_server, "import_xllamacpp", lambda: strange)
-    installed = re.escape(version("xllamacpp"))
-    with pytest.raises(ModelError, match=f"another version of xllamacpp than the installed {installed}: .*'model'"):
+    with pytest.raises(ModelError, match=message + "'model'"):
         model.complete(PROMPT, **HOW)
 
 
