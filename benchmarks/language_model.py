@@ -333,7 +333,9 @@ def keep_outcomes(experiment: Learnt, seed: int, records: Sequence[Mapping[str, 
         executor = records[0]["adapter"].split()[0]
         found = {run: of for run, of in outcomes().items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
         found[experiment.name, seed] = records
-        (RESULTS / PLAYED).write_text(write_outcomes(found), encoding="utf-8", newline="\n")
+        written = (RESULTS / PLAYED).with_suffix(".part")
+        written.write_text(write_outcomes(found), encoding="utf-8", newline="\n")
+        written.replace(RESULTS / PLAYED)  # at once, so that no process reads half of it
         write_pages()
 
 

@@ -45,6 +45,12 @@ def run(*command: str | Path, cwd: Path) -> str:
     return result.stdout
 
 
+def test_adapters__take_at_most_12_mb_together():
+    adapters = [*(ROOT / "agents" / "models" / "adapters").glob("*.gguf")]
+    assert adapters
+    assert sum(file.stat().st_size for file in adapters) <= 12e6
+
+
 def copy_sources(to: Path) -> Path:
     """Copy what a build needs: builds leave folders behind, and tests run in parallel."""
     for folder in FOLDERS:

@@ -95,7 +95,8 @@ def test_trained__plays_again_what_another_adapter_played(monkeypatch: pytest.Mo
         asked.append(folder)
         return [record]
 
-    for name, other in {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path}.items():
+    in_place = {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path, "RUNS": tmp_path}
+    for name, other in in_place.items():
         monkeypatch.setattr(trained, name, other)
     monkeypatch.setattr(trained, "write_pages", lambda: None)
     counts = []
@@ -124,7 +125,8 @@ def test_trained__keeps_what_another_process_played_meanwhile(monkeypatch: pytes
             trained.play_tables(["decomposition"], others)
         return [record]
 
-    for name, other in {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path}.items():
+    in_place = {"evaluate": evaluate, "adapter_of": lambda model, seed: adapter, "RESULTS": tmp_path, "RUNS": tmp_path}
+    for name, other in in_place.items():
         monkeypatch.setattr(trained, name, other)
     monkeypatch.setattr(trained, "write_pages", lambda: None)
     trained.play_tables(["decomposition"], [0])
@@ -140,6 +142,7 @@ def test_trained__drops_what_an_earlier_adapter_played_and_plays_again_with_anot
     monkeypatch.setattr(trained, "evaluate", lambda spec, folder: [record])
     monkeypatch.setattr(trained, "write_pages", lambda: None)
     monkeypatch.setattr(trained, "RESULTS", tmp_path)
+    monkeypatch.setattr(trained, "RUNS", tmp_path)
     folder = tmp_path / "adapters"
 
     def adapter_of(name, seed):
