@@ -309,7 +309,7 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
     for seed, experiment in product(seeds, chosen):
         keep_trained(experiment, seed)
         adapters = adapters_of(experiment, seed)
-        played = outcomes().get((experiment.name, seed))
+        played = kept_outcomes().get((experiment.name, seed))
         if played and adapters in ("", played[0]["adapter"]):
             continue
         runs = RUNS / "language_model" / adapters.replace(" ", "-")
@@ -320,7 +320,7 @@ def play_tables(tables: Iterable[str], seeds: Iterable[int]) -> None:
         keep_outcomes(experiment, seed, [{**record, "adapter": adapters} for record in records])
 
 
-def outcomes() -> Outcomes:
+def kept_outcomes() -> Outcomes:
     """Return what the CSV file has."""
     file = RESULTS / PLAYED
     return read_outcomes(file.read_text(encoding="utf-8")) if file.is_file() else {}
@@ -331,7 +331,9 @@ def keep_outcomes(experiment: Learnt, seed: int, records: Sequence[Mapping[str, 
     RUNS.mkdir(exist_ok=True)
     with FileLock(RUNS / "language_model.lock"):
         executor = records[0]["adapter"].split()[0]
-        found = {run: of for run, of in outcomes().items() if run[1] != seed or of[0]["adapter"].split()[0] == executor}
+        found = {
+            run: of for run, of in kept_outcomes().items() if run[1] != seed or of[0]["adapter"].split()[0] == executor
+        }
         found[experiment.name, seed] = records
         written = (RESULTS / PLAYED).with_suffix(".part")
         written.write_text(write_outcomes(found), encoding="utf-8", newline="\n")

@@ -154,12 +154,17 @@ def write_difficulty(rows: Iterable[Difficulty]) -> str:
     return text.getvalue()
 
 
-def experiments(model: str) -> dict[str, Experiment]:
-    """Return what a model plays, by the name of the agent; others than the simulated ones play the plotted agents."""
+def experiments(model: str, given: str = "") -> dict[str, Experiment]:
+    """Return what a model plays, by the name of the agent; others than the simulated ones play the plotted agents.
+
+    Args:
+        model: The model as it is recorded.
+        given: The same with its key, if it has one.
+    """
     if model in MODELS:
         return {name: replace(experiment, model=model) for name, experiment in AGENTS.items()}
     return {
-        name: OfOthers(of.env, of.split, of.agent, of.args, model, env_args=of.env_args)
+        name: OfOthers(of.env, of.split, of.agent, of.args, model, env_args=of.env_args, given=given)
         for name, of in AGENTS.items()
         if name in PLOTTED
     }
@@ -253,9 +258,8 @@ def write(results: Path, runs: Path) -> None:
 
 def write_other(results: Path, runs: Path, model: str) -> None:
     """Play with another model, and write each run to the CSV file."""
-    for experiment in experiments(recorded_spec(model)).values():
-        played = play(replace(experiment, given=model), runs, seeds=[0])
-        keep(results, {experiment.name: played_whole(played, experiment.name)})
+    for experiment in experiments(recorded_spec(model), model).values():
+        keep(results, {experiment.name: played_whole(play(experiment, runs, seeds=[0]), experiment.name)})
 
 
 def keep(results: Path, found: Found) -> None:

@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from dialogue import Branch
 from teacher import COMPLETED, FAILED, CannotBeHad, Teacher
 
+from textcraft_gym.agents.games.crafting import ceil_div
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.envs.textcraft import rules, text
 from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
@@ -183,7 +184,7 @@ class Crafter(Teacher):
             have: How many are held.
             part: Whether the item is a part of another, so that too few of it are noticed.
         """
-        wanted, times = count + have, -(-count // recipe.makes)
+        wanted, times = count + have, ceil_div(count, recipe.makes)
         if self.errs("misread"):
             self.misread(recipe, count, name, have)
         self.think(self.intention(recipe, count, name, have))
@@ -257,7 +258,7 @@ class Crafter(Teacher):
         if wrong == recipe:
             return
         self.think(self.intention(wrong, count, name, have), learnt=False)
-        self.gather(wrong, -(-count // wrong.makes))
+        self.gather(wrong, ceil_div(count, wrong.makes))
         if not self.lacks(wrong):
             self.craft_in_vain(self.action(wrong))
 
@@ -310,7 +311,7 @@ class Crafter(Teacher):
             have: How many are held.
             misread: Whether to say that everything is held.
         """
-        times = -(-count // recipe.makes)
+        times = ceil_div(count, recipe.makes)
         slots = [(slot.amount, name_of_ingredient(slot.ingredient)) for slot in recipe.slots]
         ways = ["craft" if self.command(slot.ingredient) else "get" for slot in recipe.slots]
         using = ", ".join(f"{amount} {part} ({way})" for (amount, part), way in zip(slots, ways, strict=True))

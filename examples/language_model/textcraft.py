@@ -17,6 +17,7 @@ from crafter import MAX_FAILURES, MISTAKES, Crafter, holding
 from dialogue import Branch, Example, numbered, remembered
 from teacher import FAILED, CannotBeHad
 
+from textcraft_gym.agents.games.crafting import ceil_div
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.generator import all_recipes, choose
@@ -150,7 +151,7 @@ class Situation(dialogue.Situation):
         verb = "get" if rng.random() < 0.05 else "craft"
         task = f"{verb} {amount} {name}" if amount > 1 or rng.random() < 0.8 else f"{verb} {name}"
         if item == self.goal or rng.random() < 0.2:
-            times = -(-amount // command.makes)
+            times = ceil_div(amount, command.makes)
             using = [(crafter.member(slot.ingredient), times * slot.amount) for slot in command.slots]
             if rng.random() < 0.8:
                 held |= {part: max(held.get(part, 0), needed) for part, needed in using if part != item}
@@ -258,7 +259,7 @@ class Situation(dialogue.Situation):
         if command is None:
             return None
         name, amount = self.book.names[item], 1 if item == self.goal else amount
-        times = -(-amount // command.makes)
+        times = ceil_div(amount, command.makes)
         steps = []
         for slot in command.slots:
             part = crafter.member(slot.ingredient)
@@ -286,7 +287,7 @@ class Situation(dialogue.Situation):
         steps: list[str] = []
 
         def make(command: Recipe, needed: int, name: str) -> None:
-            times = -(-needed // command.makes)
+            times = ceil_div(needed, command.makes)
             comments.append(f"# {crafter.intention(command, needed, name)}")
             for slot in command.slots:
                 part = crafter.member(slot.ingredient)
@@ -365,7 +366,7 @@ class Situation(dialogue.Situation):
         command = self.reader.command((item,))
         parts = [(slot, self.reader.member(slot.ingredient)) for slot in command.slots] if command else []
         for slot, part in parts:
-            times = -(-amount // command.makes) if command else 1
+            times = ceil_div(amount, command.makes) if command else 1
             if rng.random() < 0.6:
                 held[part] = (
                     times * slot.amount if rng.random() < 0.5 else rng.randrange(1, 2 * times * slot.amount + 1)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.games.crafting import ceil_div
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.prompts import Prompts
 
@@ -28,7 +29,7 @@ class Crafter:
     def complete(self, prompt, **how) -> Completion:
         amount, item = re.findall(r"Goal: craft (\d+) (.+?)\.", prompt)[-1]
         makes, part_amount, part = re.search(rf"craft (\d+) {item} using (\d+) (.+)", prompt).groups()
-        times = -(-int(amount) // int(makes))
+        times = ceil_div(int(amount), int(makes))
         line = self.lines[self.said].format(
             get=f"get {int(part_amount) * times} {part}",
             craft=f"craft {int(makes) * times} {item} using {int(part_amount) * times} {part}",
@@ -124,7 +125,9 @@ def test_goals__of_the_gates_are_those_of_the_splits_in_an_order_that_is_drawn(t
     assert all(of != sorted(of) for of in of_split.values())
 
 
-def test_scripted__sub_task_without_its_ingredients_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch):
+def test_sub_tasks__have_an_inventory_in_the_prompt_where_the_player_holds_what_they_take(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """In every other sub-task the player holds what it takes, and its inventory is in the prompt."""
     told = set()
     for seed in range(8):
