@@ -102,11 +102,12 @@ ALFWORLD = Learnt("ALFWorld-v0", "valid_unseen", "react")
 DEPTHS = (2, 3, 4)
 BY_DEPTH = (*(Column(f"depth {depth}", f"depth {depth}", interval=True) for depth in DEPTHS), Column("all goals"))
 D_MAX = range(1, 5)
+DEEPEST = deepest(TEXTCRAFT, max(D_MAX))
 REACT_BY_DEPTH = TABLE_3.rows[0].published[: len(DEPTHS)]
 AGENT_ROWS = tuple(
     replace(
         row,
-        played=deepest(TEXTCRAFT, max(D_MAX)) if agent == "adapt" else of(TEXTCRAFT, agent),
+        played=DEEPEST if agent == "adapt" else of(TEXTCRAFT, agent),
         published=(*(REACT_BY_DEPTH if agent == "react" else (None,) * len(DEPTHS)), *row.published),
     )
     for agent, row in zip(AGENTS, TABLE_2_TEXTCRAFT.rows, strict=True)
@@ -166,16 +167,21 @@ MEASURES = Table(
 )
 
 
-def planned_by(planner: str) -> Experiment:
+def planned_by(planner: str, adapt: Experiment = DEEPEST) -> Experiment:
     """Return ADaPT with a trained executor and another planner."""
-    return replace(deepest(TEXTCRAFT, 4), planner="" if planner == FULL else planner)
+    return replace(adapt, planner="" if planner == FULL else planner)
+
+
+def planners(adapt: Experiment) -> tuple[Row, ...]:
+    """Return the rows of ADaPT with each planner."""
+    return tuple(Row(f"planner {planner}", planned_by(planner, adapt)) for planner in (UNTRAINED, TENTH, FULL))
 
 
 PLANNERS = Table(
     "A planner other than the executor, success (%)",
     f"ADaPT with a `d_max` of 4. The executor is trained in full; a tenth are {SHORT_TOKENS:,} tokens.",
     BY_DEPTH,
-    tuple(Row(f"planner {planner}", planned_by(planner)) for planner in (UNTRAINED, TENTH, FULL)),
+    planners(DEEPEST),
     (
         Claim(
             "success grows with the planner's training",
@@ -197,6 +203,19 @@ HOUSEHOLD_MEASURES = Table(
     CLAIMS_AND_COSTS,
     tuple(replace(row, published=()) for row in HOUSEHOLDS.rows),
 )
+ALFWORLD_ADAPT = of(ALFWORLD, "adapt")
+HOUSEHOLD_DECOMPOSITION = Table(
+    "ALFWorld, success (%) over the maximum depth of decomposition",
+    "Elsewhere ADaPT has a `d_max` of 3 there, as in the paper.",
+    TABLE_1.columns,
+    tuple(Row(f"ADaPT, d_max {d_max}", ALFWORLD_ADAPT if d_max == 3 else deepest(ALFWORLD, d_max)) for d_max in D_MAX),
+)
+HOUSEHOLD_PLANNERS = Table(
+    "ALFWorld, a planner other than the executor, success (%)",
+    "ADaPT with a `d_max` of 3, and the planners of TextCraft's table.",
+    TABLE_1.columns,
+    planners(ALFWORLD_ADAPT),
+)
 TABLES: Mapping[str, Table] = {
     "depth": DEPTH,
     "decomposition": DECOMPOSITION,
@@ -204,6 +223,8 @@ TABLES: Mapping[str, Table] = {
     "planners": PLANNERS,
     "households": HOUSEHOLDS,
     "household_measures": HOUSEHOLD_MEASURES,
+    "household_decomposition": HOUSEHOLD_DECOMPOSITION,
+    "household_planners": HOUSEHOLD_PLANNERS,
 }
 
 HEAD = """# A trained language model
