@@ -18,6 +18,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from textcraft_gym import RunSpec, evaluate
@@ -65,7 +66,7 @@ def main() -> None:
     model.close()
     print(f"ratio: median {statistics.median(ratios):.0%}, from {min(ratios):.0%} to {max(ratios):.0%}")
     if args.episodes:
-        episodes(args.threads, args.slots, args.episodes)
+        episodes(args.threads, args.episodes)
 
 
 @contextmanager
@@ -131,15 +132,14 @@ def ask(address: str, prompt: str) -> tuple[str, int]:
     return found["choices"][0]["text"], found["usage"]["completion_tokens"]
 
 
-def episodes(threads: int | None, slots: int, count: int) -> None:
-    """Print the time of episodes in one loop, and one after the other."""
+def episodes(threads: int | None, count: int) -> None:
+    """Print the time of whole episodes in one loop, each with a slot, and one after the other."""
     given = f",threads={threads}" if threads else ""
     spec = RunSpec(
         "TextCraft-v0",
         "test",
         "react",
-        agent_args={"turns": 4, "max_tokens": 24},
-        model=f"local:slots={slots},context=2048{given}",
+        model=f"local:slots={count},context=4096{given}",
         prompts="short",
         limit=count,
     )
@@ -147,7 +147,7 @@ def episodes(threads: int | None, slots: int, count: int) -> None:
     for workers in (1, count):
         with tempfile.TemporaryDirectory() as folder:
             start = time.perf_counter()
-            evaluate(RunSpec(**{**vars(spec), "workers": workers}), Path(folder) / "run")
+            evaluate(replace(spec, workers=workers), Path(folder) / "run")
             seconds[workers] = time.perf_counter() - start
     one, all_at_once = seconds[1], seconds[count]
     ratio = f"{one / all_at_once:.2f} times as fast"
