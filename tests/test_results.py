@@ -16,7 +16,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym.agents.deps.selector import SELECTORS
-from textcraft_gym.agents.models.weights import bundled_adapter
+from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -208,6 +208,22 @@ def test_trained__documentation_has_the_numbers_of_the_results():
     assert len(stated) >= 15
     for agent, numbers in stated:
         assert f"| {agent.replace('`', '')} |{numbers}".rstrip() in rows, agent
+
+
+def test_gates__card_has_the_counts_of_every_training(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(TEACHERS))
+    gates = import_module("gates")
+    card = (ADAPTERS / "README.md").read_text(encoding="utf-8").splitlines()
+    counts = {(row["adapter"], row["row"]): row for row in published("training/gates")}
+    for adapter in {adapter for adapter, _ in counts}:
+        log = (BENCHMARKS.parent / adapter).with_suffix(".jsonl") if adapter else ADAPTERS / "training.jsonl"
+        tokens = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])["tokens"]
+        cells = [log.stem if adapter else "this one", f"{tokens:,}"]
+        for name in ("unseen", "made"):
+            of = {column: int(counts[adapter, name][column]) for column in gates.COLUMNS[3:]}
+            invalid = gates.Count(of["invalid"], of["actions"])
+            cells += [f"{of['won']} of {of['episodes']}", str(of["false_claims"]), str(invalid).replace("%,", ",")]
+        assert f"| {' | '.join(cells)} |" in card
 
 
 def test_reward__documentation_has_the_numbers_of_its_log():
