@@ -70,7 +70,8 @@ class Learnt(Experiment):
 
 def described(name: str, seed: int) -> str:
     """Return the description of a model of the experiment."""
-    return f"local:adapter={adapter_of(name, seed) or 'none'},slots={SLOTS},context={CONTEXT}"
+    adapter = json.dumps(str(adapter_of(name, seed) or "none"))  # quoted: a path may have a comma
+    return f"local:adapter={adapter},slots={SLOTS},context={CONTEXT}"
 
 
 def adapter_of(name: str, seed: int) -> Path | None:

@@ -16,6 +16,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym.agents.deps.selector import SELECTORS
+from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.runner import evaluate
@@ -84,6 +85,14 @@ def test_trained__page_says_if_another_adapter_played_than_that_of_the_package(m
         (page,) = trained.pages(outcomes).values()
         assert ("by an earlier one" in page) == (played != {digest}), name
     assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in played)
+
+
+def test_trained__describes_an_adapter_whose_path_has_a_comma(monkeypatch: pytest.MonkeyPatch):
+    trained = benchmark("language_model", monkeypatch)
+    for adapter, expected in ((Path("/a,b/lm.gguf"), "/a,b/lm.gguf"), (None, "none")):
+        monkeypatch.setattr(trained, "adapter_of", lambda model, seed, adapter=adapter: adapter)
+        options = key_values(split_fields(trained.described(trained.FULL, 1).removeprefix("local:")))
+        assert options == {"adapter": str(Path(expected)), "slots": trained.SLOTS, "context": trained.CONTEXT}
 
 
 def test_trained__plays_again_what_another_adapter_played(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
