@@ -24,12 +24,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from adapt_paper import AGENTS, TABLE_1, TABLE_2_TEXTCRAFT, TABLE_3, deepest, of, rate
+from adapt_paper import AGENTS, TABLE_1, TABLE_2_TEXTCRAFT, TABLE_3, TABLE_7, deepest, of, rate
 from experiments import Experiment, Found, result
 from filelock import FileLock
 from paper import Claim, Column, Row, Table
 
 from textcraft_gym.agents.models.weights import bundled_adapter
+from textcraft_gym.envs.minetechtree.tasks import TICKS
 from textcraft_gym.evaluation.metrics import Summary, summarise_by_group
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
@@ -101,6 +102,8 @@ def digest_of(adapter: Path | None) -> str:
 
 TEXTCRAFT = Learnt("TextCraft-v0", "test", "react")
 ALFWORLD = Learnt("ALFWorld-v0", "valid_unseen", "react")
+WEBSHOP = Learnt("WebShopLite-v0", "adapt_test", "react")
+MINETECHTREE = Learnt("MineTechTree-v0", "core71", "react")
 DEPTHS = (2, 3, 4)
 BY_DEPTH = (*(Column(f"depth {depth}", f"depth {depth}", interval=True) for depth in DEPTHS), Column("all goals"))
 D_MAX = range(1, 5)
@@ -218,6 +221,35 @@ HOUSEHOLD_PLANNERS = Table(
     TABLE_1.columns,
     planners(ALFWORLD_ADAPT),
 )
+SHOPPING = Table(
+    "WebShop, score and success (%)",
+    "The 100 goals of ADaPT's part of the test split, in the shop made by the suite, not the paper's. The trainings' "
+    "shops are other ones.",
+    TABLE_7.columns,
+    tuple(
+        replace(row, played=of(WEBSHOP, agent))
+        for agent, row in zip(AGENTS, (row for row in TABLE_7.rows if row.played), strict=True)
+    ),
+)
+SHOPPING_MEASURES = Table(
+    "WebShop, what was claimed, and what it cost",
+    "All 100 goals, with the columns of TextCraft's table.",
+    CLAIMS_AND_COSTS,
+    tuple(replace(row, published=()) for row in SHOPPING.rows),
+)
+TECH_TREE = Table(
+    "Tech tree, success (%) by group",
+    "DEPS's 71 tasks, from `MT1` to `MT8`. Its one book of recipes is that of the trainings too, whose tasks in full "
+    "are 54 of these; of the other 17 they have plans one level down only.",
+    (*(Column(group, group) for group in TICKS), Column("all", interval=True)),
+    tuple(Row(AGENTS[agent], of(MINETECHTREE, agent)) for agent in ("react", "plan_and_execute", "adapt")),
+)
+TECH_TREE_MEASURES = Table(
+    "Tech tree, what was claimed, and what it cost",
+    "All 71 tasks, with the columns of TextCraft's table.",
+    CLAIMS_AND_COSTS,
+    TECH_TREE.rows,
+)
 TABLES: Mapping[str, Table] = {
     "depth": DEPTH,
     "decomposition": DECOMPOSITION,
@@ -227,14 +259,18 @@ TABLES: Mapping[str, Table] = {
     "household_measures": HOUSEHOLD_MEASURES,
     "household_decomposition": HOUSEHOLD_DECOMPOSITION,
     "household_planners": HOUSEHOLD_PLANNERS,
+    "shopping": SHOPPING,
+    "shopping_measures": SHOPPING_MEASURES,
+    "tech_tree": TECH_TREE,
+    "tech_tree_measures": TECH_TREE_MEASURES,
 }
 
 HEAD = """# A trained language model
 
 The experiment of [docs/language_model.md](../../docs/language_model.md), which was stated there before it was run. The
 model is SmolLM2-135M-Instruct with an adapter that learned for some 3 million tokens from the experts of these worlds.
-The executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables is in
-either. An episode has at most {calls} completions, whichever the agent.{earlier}
+The executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables but the
+tech tree's is in either. An episode has at most {calls} completions, whichever the agent.{earlier}
 
 Each number is the mean over the training seeds that were played, {runs}, with ± their standard deviation where there
 are several; in brackets stands the 95% Wilson interval over the goals. In parentheses stands the number that the paper

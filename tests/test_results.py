@@ -212,9 +212,9 @@ def test_trained__keeps_the_adapter_and_the_log_of_what_was_trained(monkeypatch:
 def test_trained__documentation_has_the_numbers_of_the_results():
     page = (BENCHMARKS.parent / "docs" / "language_model.md").read_text(encoding="utf-8")
     page = page[: page.index("### Deeper than Minecraft")]
-    stated = re.findall(r"(?m)^ *\| ([^|]+) \|((?: [\d.]+ \|){4,})", page)
+    stated = re.findall(r"(?m)^ *\| ([^|]+) \|((?: [\d.]+ \|){2,})", page)
     rows = [re.sub(r" \[[^]]*\]| \([^)]*\)| ± [\d.]+", "", line) for line in _lines("language_model.md")]
-    assert len(stated) >= 15
+    assert len(stated) >= 29
     for agent, numbers in stated:
         assert f"| {agent.replace('`', '')} |{numbers}".rstrip() in rows, agent
 
