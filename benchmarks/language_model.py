@@ -172,6 +172,16 @@ MEASURES = Table(
 )
 
 
+def measures(world: str, tasks: str, rows: Iterable[Row]) -> Table:
+    """Return what was claimed in another world, and what it cost, of the rows of its table."""
+    return Table(
+        f"{world}, what was claimed, and what it cost",
+        f"{tasks}, with the columns of TextCraft's table.",
+        CLAIMS_AND_COSTS,
+        tuple(replace(row, published=()) for row in rows),
+    )
+
+
 def planned_by(planner: str, adapt: Experiment = DEEPEST) -> Experiment:
     """Return ADaPT with a trained executor and another planner."""
     return replace(adapt, planner="" if planner == FULL else planner)
@@ -202,12 +212,7 @@ HOUSEHOLDS = Table(
     TABLE_1.columns,
     tuple(replace(row, played=of(ALFWORLD, agent)) for agent, row in zip(AGENTS, TABLE_1.rows, strict=True)),
 )
-HOUSEHOLD_MEASURES = Table(
-    "ALFWorld, what was claimed, and what it cost",
-    "All 134 households, with the columns of TextCraft's table.",
-    CLAIMS_AND_COSTS,
-    tuple(replace(row, published=()) for row in HOUSEHOLDS.rows),
-)
+HOUSEHOLD_MEASURES = measures("ALFWorld", "All 134 households", HOUSEHOLDS.rows)
 ALFWORLD_ADAPT = of(ALFWORLD, "adapt")
 HOUSEHOLD_DECOMPOSITION = Table(
     "ALFWorld, success (%) over the maximum depth of decomposition",
@@ -226,17 +231,9 @@ SHOPPING = Table(
     "The 100 goals of ADaPT's part of the test split, in the shop made by the suite, not the paper's. The trainings' "
     "shops are other ones.",
     TABLE_7.columns,
-    tuple(
-        replace(row, played=of(WEBSHOP, agent))
-        for agent, row in zip(AGENTS, (row for row in TABLE_7.rows if row.played), strict=True)
-    ),
+    tuple(replace(row, played=of(WEBSHOP, row.played.agent)) for row in TABLE_7.rows if row.played),
 )
-SHOPPING_MEASURES = Table(
-    "WebShop, what was claimed, and what it cost",
-    "All 100 goals, with the columns of TextCraft's table.",
-    CLAIMS_AND_COSTS,
-    tuple(replace(row, published=()) for row in SHOPPING.rows),
-)
+SHOPPING_MEASURES = measures("WebShop", "All 100 goals", SHOPPING.rows)
 TECH_TREE = Table(
     "Tech tree, success (%) by group",
     "DEPS's 71 tasks, from `MT1` to `MT8`. Its one book of recipes is that of the trainings too, whose tasks in full "
@@ -244,12 +241,7 @@ TECH_TREE = Table(
     (*(Column(group, group) for group in TICKS), Column("all", interval=True)),
     tuple(Row(AGENTS[agent], of(MINETECHTREE, agent)) for agent in ("react", "plan_and_execute", "adapt")),
 )
-TECH_TREE_MEASURES = Table(
-    "Tech tree, what was claimed, and what it cost",
-    "All 71 tasks, with the columns of TextCraft's table.",
-    CLAIMS_AND_COSTS,
-    TECH_TREE.rows,
-)
+TECH_TREE_MEASURES = measures("Tech tree", "All 71 tasks", TECH_TREE.rows)
 TABLES: Mapping[str, Table] = {
     "depth": DEPTH,
     "decomposition": DECOMPOSITION,
@@ -270,7 +262,8 @@ HEAD = """# A trained language model
 The experiment of [docs/language_model.md](../../docs/language_model.md), which was stated there before it was run. The
 model is SmolLM2-135M-Instruct with an adapter that learned for some 3 million tokens from the experts of these worlds.
 The executor's tasks are of depth 1 and 2, the planner's are plans one level down, and no goal of these tables but the
-tech tree's is in either. An episode has at most {calls} completions, whichever the agent.{earlier}
+tech tree's is in either. An episode has at most {calls} completions, whichever the agent. The tables of WebShop and the
+tech tree are no part of what was stated before; they were added to it.{earlier}
 
 Each number is the mean over the training seeds that were played, {runs}, with ± their standard deviation where there
 are several; in brackets stands the 95% Wilson interval over the goals. In parentheses stands the number that the paper
