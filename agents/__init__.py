@@ -7,15 +7,10 @@ from textcraft_gym.agents.contract.agent import (
     Act,
     Agent,
     Ask,
-    Completion,
     EpisodeOver,
-    Message,
-    Model,
-    ModelError,
     Node,
     Play,
     Policy,
-    Prompt,
     Request,
     Reset,
     Restore,
@@ -23,6 +18,7 @@ from textcraft_gym.agents.contract.agent import (
     Snapshot,
     Step,
 )
+from textcraft_gym.agents.contract.model import Completion, Message, Model, ModelError, Prompt
 
 if TYPE_CHECKING:
     from textcraft_gym.agents.adaplanner.adaplanner import AdaPlannerAgent

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.agents.contract.agent import Completion, Model
+from textcraft_gym.agents.contract.model import Completion, Model
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from textcraft_gym import RunSpec, evaluate
-from textcraft_gym.agents.contract.agent import Completion, CompletionRequest
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.llama_server import SPINS
 from textcraft_gym.agents.models.local import LocalModel

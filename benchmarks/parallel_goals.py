@@ -16,7 +16,7 @@ from best_order import CONTROLLER, fewest_ticks
 from figure import Panel, Point, figure
 
 import textcraft_gym
-from textcraft_gym.agents.contract.agent import Completion, Prompt
+from textcraft_gym.agents.contract.model import Completion, Prompt
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.selector import SELECTORS
 from textcraft_gym.agents.games import MINETECHTREE

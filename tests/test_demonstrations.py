@@ -13,7 +13,7 @@ import pytest
 import textcraft_gym
 from textcraft_gym import UnknownName, run_episode, tasks
 from textcraft_gym.agents.adapt.react import ReActAgent
-from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.demonstrations import Demonstration, demonstrations, write_demonstrations
 from textcraft_gym.registration import BUNDLED, game_profile

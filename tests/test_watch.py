@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec
-from textcraft_gym.agents.contract.agent import Completion, ModelError, Node
+from textcraft_gym.agents.contract.agent import Node
+from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.cli import app, main
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.watch import watch

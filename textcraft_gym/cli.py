@@ -17,7 +17,7 @@ from rich.console import Console
 
 import textcraft_gym
 from textcraft_gym import display
-from textcraft_gym.agents.contract.agent import ModelError
+from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.loading import key_values
 from textcraft_gym.demonstrations import demonstrations, write_demonstrations
 from textcraft_gym.errors import RunError, TextCraftGymError, UnknownName

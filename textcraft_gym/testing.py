@@ -33,7 +33,8 @@ from gymnasium.spaces import Text
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector.utils import CloudpickleWrapper
 
-from textcraft_gym.agents.contract.agent import Agent, Completion, Model, Policy, Prompt
+from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.model import Completion, Model, Prompt
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import Unsupported
 from textcraft_gym.evaluation.episode import Episode

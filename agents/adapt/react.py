@@ -10,8 +10,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from textcraft_gym.agents.contract.agent import Dialogue, EpisodeOver, Message, Play, Request, Routine
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.model import Dialogue, Message
 from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts, Template
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from textcraft_gym.agents.autoplan.wording import Wording
-from textcraft_gym.agents.contract.agent import Completion, Dialogue, EpisodeOver, Message, Play, Request, Routine
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.model import Completion, Dialogue, Message
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least, true_or_false

@@ -9,10 +9,31 @@ variables, never on ``self``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from textcraft_gym.agents.contract.model import Completion, Form, ModelError, Prompt, Tool
+
+__all__ = [
+    "Act",
+    "Agent",
+    "Ask",
+    "Completion",
+    "EpisodeOver",
+    "ModelError",
+    "Node",
+    "Play",
+    "Policy",
+    "Request",
+    "Reset",
+    "Restore",
+    "Routine",
+    "Snapshot",
+    "Step",
+]
 
 MAX_NOTE = 10_000
 """Maximum length of a note, in characters; the rest is cut off."""
@@ -31,90 +52,6 @@ class Step(NamedTuple):
     def won(self) -> bool:
         """Whether the step won: ``info["won"]``, or for environments without it, an end with a reward."""
         return bool(self.info.get("won", self.terminated and self.reward > 0))
-
-
-class Message(NamedTuple):
-    """One message of a dialogue with a model.
-
-    Attributes:
-        role: ``system``, ``user`` or ``assistant``.
-        content: The text.
-    """
-
-    role: str
-    content: str
-
-
-class Dialogue(str):
-    """A text prompt that is also a dialogue: completion models continue the text, chat models get the messages.
-
-    Attributes:
-        messages: The same dialogue, message by message.
-    """
-
-    messages: tuple[Message, ...]
-
-    def __new__(cls, text: str, messages: Iterable[Message]) -> Dialogue:
-        """Return the text with its messages."""
-        dialogue = super().__new__(cls, text)
-        dialogue.messages = tuple(messages)
-        return dialogue
-
-    def __getnewargs__(self) -> tuple[str, tuple[Message, ...]]:  # type: ignore[override]  # str has one argument
-        """Return the constructor's arguments, for pickle and copy."""
-        return str(self), self.messages
-
-    def extended(self, text: str, *messages: Message) -> Dialogue:
-        """Return the dialogue with more text and the messages of that text."""
-        return Dialogue(f"{self}{text}", (*self.messages, *messages))
-
-
-Prompt: TypeAlias = str | Sequence[Message]
-"""Input of a model: a text, messages, or both in one as a ``Dialogue``. Messages may be dicts in OpenAI's form, too."""
-
-
-def _message(message: Message | Mapping[str, str]) -> Message:
-    return Message(message["role"], message["content"]) if isinstance(message, Mapping) else message
-
-
-def prompt_text(prompt: Prompt) -> str:
-    """Return a prompt as one text, for models that take no messages."""
-    return prompt if isinstance(prompt, str) else "\n\n".join(_message(message).content for message in prompt)
-
-
-def prompt_messages(prompt: Prompt) -> tuple[Message, ...]:
-    """Return a prompt as messages, for chat models; a plain text is one message of the user."""
-    if isinstance(prompt, Dialogue):
-        return prompt.messages
-    return (Message("user", prompt),) if isinstance(prompt, str) else tuple(map(_message, prompt))
-
-
-class Completion(NamedTuple):
-    """A model's answer to one request.
-
-    Attributes:
-        text: The text, without the stop sequence that ended it.
-        usage: Token counts (``prompt_tokens``, ``completion_tokens``), if the model reports them.
-        cost: Price of the completion, in the currency of the model's price.
-        logprobs: Log-probability of each token written, if the model was made to report them.
-        token_ids: Id of each token written, if the model reports them.
-    """
-
-    text: str
-    usage: Mapping[str, int] = {}
-    cost: float = 0.0
-    logprobs: tuple[float, ...] | None = None
-    token_ids: tuple[int, ...] | None = None
-
-
-class CompletionRequest(NamedTuple):
-    """One request to a model, as a value; see ``Ask`` for the fields. ``sample`` is the seed that the model sees."""
-
-    prompt: Prompt
-    stop: tuple[str, ...]
-    max_tokens: int
-    temperature: float
-    sample: int
 
 
 @dataclass(frozen=True)
@@ -146,6 +83,7 @@ class Ask:
             derived from it, the task and the episode's seed.
         n: Number of samples, which are requested together and count as ``n`` calls. Each has its own seed; at
             temperature 0 they are equal.
+        tools: Tools that the model may call instead of writing text.
 
     Raises:
         ValueError: If ``n`` is less than 1.
@@ -158,6 +96,7 @@ class Ask:
     temperature: float = 0.0
     sample: int = 0
     n: int = 1
+    tools: tuple[Tool, ...] = ()
 
     def __post_init__(self) -> None:
         if type(self.n) is not int or self.n < 1:
@@ -190,45 +129,6 @@ class Restore:
 
 Request: TypeAlias = Act | Ask | Reset | Snapshot | Restore
 Routine: TypeAlias = Generator[Request, Any, bool | None]
-
-
-class ModelError(RuntimeError):
-    """A model cannot be made, or gave no completion after all retries."""
-
-
-class Model(Protocol):
-    """Completes text. A model that is more efficient on batches is a ``BatchingModel``.
-
-    One that is used to a bundled set of prompts names it by an attribute ``prompts`` of its class: a run with this
-    model as executor takes that set, unless it is given another.
-    """
-
-    def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
-    ) -> Completion:
-        """Return the completion of one request; equal arguments give equal completions, as far as the model can.
-
-        Raises:
-            ModelError: If there is none.
-        """
-
-
-CompleteMany: TypeAlias = Callable[[Sequence[CompletionRequest]], Sequence[Completion | Exception]]
-"""Completes a batch: an answer for each request, in their order; an exception where a request failed."""
-
-
-class BatchingModel(Model, Protocol):
-    """A model that completes many requests at once; a run sends it one batch at a time."""
-
-    @property
-    def complete_many(self) -> CompleteMany | None:
-        """Completes a batch; None if requests must be sent one by one after all."""
-
-
-def batch_method(model: Model) -> CompleteMany | None:
-    """Return a model's ``complete_many``, None if it has none."""
-    method: CompleteMany | None = getattr(model, "complete_many", None)
-    return method
 
 
 class EpisodeOver(Exception):
@@ -297,12 +197,17 @@ class Play:
         seed: Seed for the agent's own randomness; derived from the task and the episode's seed.
         history: Actions of the current trial with the steps they led to, in order; after going back, of the branch.
         node: Node of the trace that is being played.
+        form: How the executor's model is best talked with.
+        replies: Counts of the model's replies that could not be taken as they were: ``mended`` were read in another
+            form than asked for, ``no_command`` held none of the game's commands. The loop adds ``empty`` and ``cut``.
     """
 
     first: Step
     seed: int = 0
     history: list[tuple[str, Step]] = field(default_factory=list)
     node: Node = field(default_factory=lambda: Node("", "agent", 0))
+    form: Form = "line"
+    replies: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
     def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
@@ -342,9 +247,10 @@ class Play:
         max_tokens: int = 256,
         temperature: float = 0.0,
         sample: int = 0,
+        tools: tuple[Tool, ...] = (),
     ) -> Generator[Request, Any, Completion]:
-        """Return a model's completion of ``prompt``; see ``Ask`` for the arguments."""
-        completion: Completion = yield Ask(prompt, role, stop, max_tokens, temperature, sample)
+        """Return a model's completion of ``prompt``, which is never empty; see ``Ask`` for the arguments."""
+        completion: Completion = yield Ask(prompt, role, stop, max_tokens, temperature, sample, tools=tools)
         return completion
 
     def ask_many(
@@ -360,7 +266,8 @@ class Play:
     ) -> Generator[Request, Any, list[Completion]]:
         """Return ``n`` samples of a model's completion, asked for together; see ``Ask`` for the arguments.
 
-        Where the budget of calls allows fewer than ``n``, none is asked for and the episode ends.
+        Where the budget of calls allows fewer than ``n``, none is asked for and the episode ends. Samples may be empty,
+        but not all of several.
         """
         answer = yield Ask(prompt, role, stop, max_tokens, temperature, sample, n)
         return [answer] if n == 1 else answer

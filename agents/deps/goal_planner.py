@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from typing import Any, ClassVar
 
-from textcraft_gym.agents.contract.agent import Message, Play, Request
+from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, is_reached
+from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.deps.selector import candidates, choose, default_selector, make_selector
 from textcraft_gym.agents.prompts import Prompts

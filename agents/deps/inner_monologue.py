@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textcraft_gym.agents.contract.agent import Message, Play, Routine
+from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least

@@ -8,9 +8,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
 
-from textcraft_gym.agents.contract.agent import Message, Play, Request, Routine
+from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal
+from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, ClassVar
 
-from textcraft_gym.agents.contract.agent import Message, Play, Request
+from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE
 from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
 from textcraft_gym.agents.prompts import Prompts

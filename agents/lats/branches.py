@@ -16,8 +16,9 @@ from statistics import fmean
 from typing import Any, Literal, TypeAlias, get_args
 
 from textcraft_gym.agents.adapt.react import COMPLETED, FAILED, MAX_LINE
-from textcraft_gym.agents.contract.agent import Dialogue, EpisodeOver, Message, Play, Request, Routine
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.contract.model import Dialogue, Message
 from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import Unsupported, at_least

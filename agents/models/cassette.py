@@ -12,10 +12,11 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.agents.contract.agent import (
+from textcraft_gym.agents.contract.model import (
     CompleteMany,
     Completion,
     CompletionRequest,
@@ -24,6 +25,7 @@ from textcraft_gym.agents.contract.agent import (
     ModelError,
     Prompt,
     batch_method,
+    prompt_messages,
     prompt_text,
 )
 
@@ -128,8 +130,11 @@ class Cassette:
 
     def _key(self, asked: CompletionRequest) -> tuple[str, str]:
         """Return the key of a request, and its JSON text."""
-        messages = asked.prompt.messages if isinstance(asked.prompt, Dialogue) else asked.prompt
-        request = json.dumps([messages, list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample])
+        prompt = asked.prompt
+        messages = prompt if isinstance(prompt, str) and not isinstance(prompt, Dialogue) else _plain(prompt)
+        bounds = [list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample]
+        tools = [asdict(tool) for tool in asked.tools]
+        request = json.dumps([messages, *bounds, tools] if tools else [messages, *bounds])
         # A completion model gets the text of a dialogue, a chat model its messages: the key covers both.
         texts = [str(asked.prompt)] if isinstance(asked.prompt, Dialogue) else []
         return hashlib.sha256(json.dumps([self.name, request, *texts]).encode()).hexdigest(), request
@@ -153,6 +158,15 @@ class Cassette:
         text, usage, *details = rows[0]
         logprobs, token_ids = (None if detail is None else tuple(json.loads(detail)) for detail in details)
         return Completion(json.loads(text), json.loads(usage), logprobs=logprobs, token_ids=token_ids)
+
+
+def _plain(prompt: Prompt) -> list[list[Any]]:
+    """Return the messages of a prompt as JSON values, without their empty fields."""
+    messages = []
+    for role, content, calls, answered in prompt_messages(prompt):
+        message: list[Any] = [role, content]
+        messages.append([*message, calls, answered] if calls or answered else message)
+    return messages
 
 
 class _Tape:

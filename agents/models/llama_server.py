@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from textcraft_gym.agents.contract.agent import Completion, ModelError
+from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.gguf import GgufError
 from textcraft_gym.agents.models.weights import Files

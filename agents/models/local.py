@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from textcraft_gym.agents.contract.agent import (
+from textcraft_gym.agents.contract.model import (
     Completion,
     CompletionRequest,
     ModelError,
@@ -170,7 +170,7 @@ class LocalModel:
     def _text(self, prompt: Prompt) -> str:
         if self._template is None:
             return prompt_text(prompt)
-        messages = [message._asdict() for message in prompt_messages(prompt)]
+        messages = [{"role": message.role, "content": message.content} for message in prompt_messages(prompt)]
         # The server itself adds what begins a text.
         given = {"messages": messages, "add_generation_prompt": True, "bos_token": "", "eos_token": ""}
         try:

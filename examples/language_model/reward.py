@@ -28,8 +28,9 @@ from gates import WORKERS, local_spec
 from train import Plan, Training, in_subprocess, parts
 
 from textcraft_gym.agents.adapt.react import make_executor
-from textcraft_gym.agents.contract.agent import Model, Node, Play, Routine
+from textcraft_gym.agents.contract.agent import Node, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.model import Model
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.models.weights import bundled_adapter

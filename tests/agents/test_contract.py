@@ -9,14 +9,8 @@ import pytest
 from textcraft_gym import tasks
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
-from textcraft_gym.agents.contract.agent import (
-    EpisodeOver,
-    Message,
-    Play,
-    Routine,
-    prompt_messages,
-    prompt_text,
-)
+from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
+from textcraft_gym.agents.contract.model import Message, prompt_messages, prompt_text
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.lats.lats import LATSAgent

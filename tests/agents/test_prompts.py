@@ -19,7 +19,7 @@ from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
-from textcraft_gym.agents.contract.agent import prompt_text
+from textcraft_gym.agents.contract.model import prompt_text
 from textcraft_gym.agents.deps.deps import DEPAgent, DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
 from textcraft_gym.agents.games import (

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.agents.contract.agent import Completion, Play, Prompt, Routine, prompt_text
+from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.model import Completion, Prompt, prompt_text
 
 
 def look(play: Play) -> Routine:

@@ -14,18 +14,8 @@ import pytest
 from textcraft_gym import run_episode
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
-from textcraft_gym.agents.contract.agent import (
-    Act,
-    Ask,
-    Completion,
-    CompletionRequest,
-    EpisodeOver,
-    ModelError,
-    Node,
-    Play,
-    Reset,
-    Routine,
-)
+from textcraft_gym.agents.contract.agent import Act, Ask, EpisodeOver, Node, Play, Reset, Routine
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelError
 from textcraft_gym.evaluation.episode import MAX_ERROR, MAX_REFUSALS, MAX_TRACEBACK, TIMES, AgentError
 from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.evaluation.step_limit import registered_limit
@@ -804,7 +794,8 @@ class Batching(Echo):
         time.sleep(self.pause)
         self.sizes.append(len(requests))
         self.lock.release()
-        return [Echo.complete(self, **request._asdict()) for request in requests]
+        how = ("prompt", "stop", "max_tokens", "temperature", "sample")
+        return [Echo.complete(self, **{name: getattr(request, name) for name in how}) for request in requests]
 
 
 def test_run_episodes__sends_all_that_is_pending_as_one_batch():

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textcraft_gym import RunSpec, UnknownName, optimise_plan
-from textcraft_gym.agents.contract.agent import Completion, prompt_text
+from textcraft_gym.agents.contract.model import Completion, prompt_text
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.optimise_plan import draw, full_name

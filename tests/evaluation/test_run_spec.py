@@ -14,7 +14,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, UnknownName, evaluate, rollouts
-from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.models import weights
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.prompts import PromptError, Prompts

@@ -15,7 +15,8 @@ import pytest
 
 from tests.foreign_worlds import SayEnv
 from textcraft_gym import UnknownName
-from textcraft_gym.agents.contract.agent import Completion, ModelError, Play, Routine
+from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError

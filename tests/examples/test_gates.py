@@ -13,7 +13,7 @@ import gates
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
-from textcraft_gym.agents.contract.agent import Completion
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games.crafting import ceil_div
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.prompts import Prompts

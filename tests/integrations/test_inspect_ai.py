@@ -15,7 +15,8 @@ import gymnasium as gym
 import pytest
 
 import textcraft_gym
-from textcraft_gym.agents.contract.agent import Completion, Play, Routine
+from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.registration import BUNDLED
 

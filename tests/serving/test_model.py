@@ -31,7 +31,7 @@ from fastapi.testclient import TestClient
 import textcraft_gym
 from tests.agents.models.tiny_gguf import tiny_model
 from tests.serving.live import serving
-from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, Message, ModelError
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.llama_server import import_xllamacpp
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.agents.simulated.cues import Cue, read_question

@@ -19,11 +19,7 @@ from textcraft_gym.agents.contract.agent import (
     Act,
     Agent,
     Ask,
-    Completion,
-    CompletionRequest,
     EpisodeOver,
-    Model,
-    ModelError,
     Node,
     Play,
     Policy,
@@ -34,6 +30,7 @@ from textcraft_gym.agents.contract.agent import (
     Snapshot,
     Step,
 )
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Model, ModelError
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads

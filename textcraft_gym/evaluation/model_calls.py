@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import NamedTuple, TypeAlias
 
-from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Model, ModelError, batch_method
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Model, ModelError, batch_method
 
 DEFAULT_THREADS = 128
 """Maximum number of threads of a run; a run with more environments may have one thread each."""

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, cast
 
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent, read_plan
 from textcraft_gym.agents.autoplan.update import calls_by_role, experience, new_plan, update_prompt
-from textcraft_gym.agents.contract.agent import ModelError
+from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError, UnknownName, at_least
 from textcraft_gym.evaluation.backends import LoopBackend, ProcessBackend

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Agent, Model, Policy
+from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.model import Model
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.models.spec import make_model, prompts_of, recorded_spec, without_key
 from textcraft_gym.agents.prompts import SETS, PromptError, Prompts

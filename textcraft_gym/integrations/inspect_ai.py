@@ -33,7 +33,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
 from inspect_ai.util import collect
 
-from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Message, prompt_messages, prompt_text
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Message, prompt_messages, prompt_text
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -354,7 +354,7 @@ async def _complete(model: Any, request: CompletionRequest, dialogue: bool, left
         "stop_seqs": list(request.stop) or None,
     }
     config = GenerateConfig(**{name: value for name, value in parameters.items() if name not in left_out})
-    output = await model.generate([MESSAGES[role](content=content) for role, content in turns], config=config)
+    output = await model.generate([MESSAGES[role](content=content) for role, content, *_ in turns], config=config)
     text = output.completion
     for end in request.stop:  # some servers ignore it
         text = text.partition(end)[0]

@@ -10,7 +10,7 @@ from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.autoplan.autoplan import MAX_ACTION, MAX_ERROR, MAX_PLAN, AutoPlanAgent, first_line, read_plan
 from textcraft_gym.agents.autoplan.update import Experience, calls_by_role, experience, new_plan, update_prompt
 from textcraft_gym.agents.autoplan.wording import Wording
-from textcraft_gym.agents.contract.agent import prompt_messages
+from textcraft_gym.agents.contract.model import prompt_messages
 from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.prompts import PromptError, Prompts
 
@@ -38,7 +38,7 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
         {"stop": ("\n",), "max_tokens": 100, "temperature": 0.0},
     ]
     assert asked["formalizer"].asked[0]["prompt"].endswith("The player wrote: I get 3 honeycomb\nAs the game takes it:")
-    roles, texts = zip(*prompt_messages(asked["thought"].asked[1]["prompt"]), strict=True)
+    roles, texts, *_ = zip(*prompt_messages(asked["thought"].asked[1]["prompt"]), strict=True)
     assert roles == ("user", "assistant", "user", "assistant", "user")
     assert texts[1:4] == ("First\nthe bees.", "Action:", "get 3 honeycomb")
     assert texts[4].startswith("Got 3 honeycomb\n")

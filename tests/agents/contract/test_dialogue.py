@@ -7,7 +7,8 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt.react import ReActAgent
-from textcraft_gym.agents.contract.agent import Ask, Dialogue, Message, prompt_messages, prompt_text
+from textcraft_gym.agents.contract.agent import Ask
+from textcraft_gym.agents.contract.model import Dialogue, Message, prompt_messages, prompt_text
 from textcraft_gym.agents.games import TEXTCRAFT
 
 ASKED = Message("user", "Goal: a stick.\n>")
@@ -17,7 +18,7 @@ DIALOGUE = Dialogue("Goal: a stick.\n>", [ASKED])
 def test_dialogue__is_its_text_with_messages():
     longer = DIALOGUE.extended(" inventory\nnothing\n>", Message("assistant", "inventory"), Message("user", "nothing"))
     assert longer == "Goal: a stick.\n> inventory\nnothing\n>"
-    assert longer.messages == (ASKED, ("assistant", "inventory"), ("user", "nothing"))
+    assert longer.messages == (ASKED, Message("assistant", "inventory"), Message("user", "nothing"))
     assert (DIALOGUE.messages, prompt_text(longer), prompt_messages(longer)) == ((ASKED,), longer, longer.messages)
 
 

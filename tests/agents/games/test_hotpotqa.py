@@ -12,7 +12,7 @@ from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, PAGES, Shelf
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.react import MAX_LINE, ReActAgent
 from textcraft_gym.agents.autoplan.update import experience
-from textcraft_gym.agents.contract.agent import prompt_messages
+from textcraft_gym.agents.contract.model import prompt_messages
 from textcraft_gym.agents.games import HOTPOTQA, TEXTCRAFT
 from textcraft_gym.agents.games.hotpotqa.controller import AnswerGiver
 from textcraft_gym.agents.games.hotpotqa.game_profile import READ, tell_answer

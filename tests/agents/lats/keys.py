@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Completion, Prompt, prompt_text
+from textcraft_gym.agents.contract.model import Completion, Prompt, prompt_text
 from textcraft_gym.spaces import AnyText
 
 GOLD, IRON = ["take gold", "open door"], ["take iron", "wait", "open door"]

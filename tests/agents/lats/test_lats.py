@@ -12,8 +12,8 @@ import pytest
 
 from tests.agents.lats.keys import IRON, Gambler, KeysEnv, OneWayKeysEnv
 from textcraft_gym import run_episode
-from textcraft_gym.agents.contract.agent import Completion
 from textcraft_gym.agents.contract.game_profile import DEFAULT
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.lats.best_of_n import BestOfNAgent
 from textcraft_gym.agents.lats.branches import Branch, best, describe, read_score, uct
 from textcraft_gym.agents.lats.lats import LATSAgent, backpropagate, select

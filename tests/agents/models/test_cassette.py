@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from textcraft_gym.agents.contract.agent import (
+from textcraft_gym.agents.contract.model import (
     Completion,
     CompletionRequest,
     Dialogue,

@@ -29,7 +29,7 @@ import pytest
 
 from tests.agents.models.tiny_gguf import tiny_adapter, tiny_model
 from textcraft_gym import RunSpec, evaluate
-from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Dialogue, Message, ModelError
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Dialogue, Message, ModelError
 from textcraft_gym.agents.models import llama_server, local, weights
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.local import LocalModel

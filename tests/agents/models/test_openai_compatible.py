@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.agents.models.server import Handler, Server, fails, hangs, hangs_up, says, serving, stops_halfway
-from textcraft_gym.agents.contract.agent import Completion, Dialogue, Message, ModelError
+from textcraft_gym.agents.contract.model import Completion, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
@@ -197,10 +197,10 @@ def test_complete__reports_log_probabilities_and_token_ids():
     chat = says("a b", logprobs={"content": [{"token": "a", "logprob": -0.5}, {"token": " b", "logprob": -2}]})
     text = says("a b", logprobs={"token_logprobs": [-0.5, -2], "tokens": ["a", " b"]}, token_ids=[5, 6])
     with serving(chat, text, says("a b\n", token_ids=[5, 6, 7]), says("x")) as server:
-        assert model(server, logprobs=True).complete("p", **ASK)[3:] == ((-0.5, -2.0), None)
-        assert model(server, logprobs=True, endpoint="completion").complete("p", **ASK)[3:] == ((-0.5, -2.0), (5, 6))
-        assert model(server, logprobs=True).complete("p", **ASK)[3:] == (None, None)  # of a text that was cut here
-        assert model(server).complete("p", **ASK)[3:] == (None, None)
+        assert model(server, logprobs=True).complete("p", **ASK)[3:5] == ((-0.5, -2.0), None)
+        assert model(server, logprobs=True, endpoint="completion").complete("p", **ASK)[3:5] == ((-0.5, -2.0), (5, 6))
+        assert model(server, logprobs=True).complete("p", **ASK)[3:5] == (None, None)  # of a text that was cut here
+        assert model(server).complete("p", **ASK)[3:5] == (None, None)
     assert [request.get("logprobs") for request in server.requests] == [True, 1, True, None]
 
 

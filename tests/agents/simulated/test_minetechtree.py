@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textcraft_gym import run_episode, tasks
-from textcraft_gym.agents.contract.agent import Message
 from textcraft_gym.agents.contract.goals import parse_goals
+from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.deps.deps import WHY
 from textcraft_gym.agents.deps.replanner import REPLAN
 from textcraft_gym.agents.games import MINETECHTREE

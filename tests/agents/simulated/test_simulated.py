@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textcraft_gym import run_episode, tasks
-from textcraft_gym.agents.contract.agent import Message
+from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent

@@ -19,7 +19,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from textcraft_gym.agents.contract.agent import Completion, CompletionRequest, Message, Model, Prompt
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Message, Model, Prompt
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.model.batching import Batcher, Overloaded
 from textcraft_gym.serving.model.chat_prompt import chat_prompt

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from threading import Condition, Thread
 from typing import NamedTuple
 
-from textcraft_gym.agents.contract.agent import CompletionRequest, Model, batch_method
+from textcraft_gym.agents.contract.model import CompletionRequest, Model, batch_method
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.evaluation.model_calls import Answer, ModelCall, ModelThreads
 

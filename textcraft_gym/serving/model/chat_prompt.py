@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textcraft_gym.agents.contract.agent import Dialogue, Message
+from textcraft_gym.agents.contract.model import Dialogue, Message
 from textcraft_gym.agents.simulated.cues import Cue, read_question
 
 _GOALS = ("Goal: ", "Your task is to: ")
@@ -21,7 +21,7 @@ def chat_prompt(messages: Sequence[Message]) -> Dialogue:
     pieces: list[str] = []
     last = ""  # the last piece that is not blank; the text is never searched as a whole, which would be quadratic
     separator = ""
-    for role, content in messages:
+    for role, content, *_ in messages:
         if role == "assistant":
             piece, separator = f"{_missing_cue(last)} {content}", "\n"
         else:

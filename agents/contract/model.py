@@ -1,0 +1,242 @@
+"""The contract between an agent's requests and the models that answer them.
+
+A model completes a prompt. Its answer is a value that says what was written, why it ended and what it took; what keeps
+a model from answering is a ``ModelError``, whose class says what follows for the episode and the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+Form: TypeAlias = Literal["line", "chat", "tools"]
+"""How an executor talks with a model: as a text to continue line by line, in messages, or by calls of tools."""
+
+FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "tool_calls"]
+"""Why a completion ended: by itself or at a stop sequence, at the token limit, by a filter, ..."""
+
+Limit: TypeAlias = Literal["context", "length", "content_filter", "refusal", "empty"]
+"""What kept a model from an answer: the prompt exceeds its context, or an answer without text ended so."""
+
+
+class ToolCall(NamedTuple):
+    """A model's call of a tool.
+
+    Attributes:
+        id: The server's name for the call, which its result repeats.
+        name: The tool.
+        arguments: A JSON object, as the model wrote it.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Message(NamedTuple):
+    """One message of a dialogue with a model.
+
+    Attributes:
+        role: ``system``, ``user``, ``assistant`` or ``tool``.
+        content: The text.
+        tool_calls: Calls that the assistant made.
+        tool_call_id: Of a ``tool`` message, the call whose result it is.
+    """
+
+    role: str
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+class Dialogue(str):
+    """A text prompt that is also a dialogue: completion models continue the text, chat models get the messages.
+
+    Attributes:
+        messages: The same dialogue, message by message.
+    """
+
+    messages: tuple[Message, ...]
+
+    def __new__(cls, text: str, messages: Iterable[Message]) -> Dialogue:
+        """Return the text with its messages."""
+        dialogue = super().__new__(cls, text)
+        dialogue.messages = tuple(messages)
+        return dialogue
+
+    def __getnewargs__(self) -> tuple[str, tuple[Message, ...]]:  # type: ignore[override]  # str has one argument
+        """Return the constructor's arguments, for pickle and copy."""
+        return str(self), self.messages
+
+    def extended(self, text: str, *messages: Message) -> Dialogue:
+        """Return the dialogue with more text and the messages of that text."""
+        return Dialogue(f"{self}{text}", (*self.messages, *messages))
+
+
+Prompt: TypeAlias = str | Sequence[Message]
+"""Input of a model: a text, messages, or both in one as a ``Dialogue``. Messages may be dicts in OpenAI's form, too."""
+
+
+def _message(message: Message | Mapping[str, str]) -> Message:
+    return Message(message["role"], message["content"]) if isinstance(message, Mapping) else message
+
+
+def prompt_text(prompt: Prompt) -> str:
+    """Return a prompt as one text, for models that take no messages."""
+    return prompt if isinstance(prompt, str) else "\n\n".join(_message(message).content for message in prompt)
+
+
+def prompt_messages(prompt: Prompt) -> tuple[Message, ...]:
+    """Return a prompt as messages, for chat models; a plain text is one message of the user."""
+    if isinstance(prompt, Dialogue):
+        return prompt.messages
+    return (Message("user", prompt),) if isinstance(prompt, str) else tuple(map(_message, prompt))
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function that a model may call.
+
+    Attributes:
+        name: Its name.
+        description: What it does, for the model.
+        parameters: JSON Schema of its arguments, an object.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+class Completion(NamedTuple):
+    """A model's answer to one request.
+
+    Attributes:
+        text: The text, without reasoning and without the stop sequence that ended it.
+        usage: Token counts (``prompt_tokens``, ``completion_tokens``), if the model reports them.
+        cost: Price of the completion, in the currency of the model's price.
+        logprobs: Log-probability of each token written, if the model was made to report them.
+        token_ids: Id of each token written, if the model reports them.
+        reasoning: What the model thought before it answered, if it shows that.
+        finish_reason: Why it ended.
+        tool_calls: Calls of the tools that the request offered.
+    """
+
+    text: str
+    usage: Mapping[str, int] = {}
+    cost: float = 0.0
+    logprobs: tuple[float, ...] | None = None
+    token_ids: tuple[int, ...] | None = None
+    reasoning: str = ""
+    finish_reason: FinishReason = "stop"
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is neither text nor a tool call."""
+        return not self.tool_calls and not self.text.strip()
+
+
+class CompletionRequest(NamedTuple):
+    """One request to a model, as a value; see ``Ask`` for the fields. ``sample`` is the seed that the model sees."""
+
+    prompt: Prompt
+    stop: tuple[str, ...]
+    max_tokens: int
+    temperature: float
+    sample: int
+    tools: tuple[Tool, ...] = ()
+
+
+class ModelError(RuntimeError):
+    """A model cannot be made, or gave no completion after all retries; another attempt may succeed."""
+
+
+class ModelLimit(ModelError):
+    """The model's own limit ended an episode: it counts as lost.
+
+    Attributes:
+        limit: Which limit.
+    """
+
+    def __init__(self, message: str, limit: Limit = "empty") -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+class ModelUnavailable(ModelError):
+    """No request can succeed until somebody acts: the key is refused, the quota is spent, there is no such model."""
+
+
+_OVERFLOW = re.compile(
+    r"context[ _-]?(?:length|window|size|limit)[^.]*(?:exceed|maximum|reached|too)|"
+    r"(?:exceed|maximum|larger than|longer than|too long for)[^.]*\bcontext\b|context_length_exceeded|"
+    r"(?:prompt|input)[^.]{0,40} too (?:long|large)|too many (?:input )?tokens|"
+    r"reduce the length of the (?:messages|prompt)",
+    re.IGNORECASE,
+)
+
+
+def is_overflow(message: str) -> bool:
+    """Return whether an error's message says that the prompt exceeds the model's context, in any server's words."""
+    return _OVERFLOW.search(message) is not None
+
+
+class Model(Protocol):
+    """Completes text. A model that is more efficient on batches is a ``BatchingModel``.
+
+    Optional attributes of a model's class tell a run how to talk with it: ``prompts``, a bundled set of prompts that it
+    is used to; ``form``, the executor's form (``Form``; ``line`` without it). A model that can call tools takes them as
+    a further argument ``tools`` and has ``takes_tools = True``.
+    """
+
+    def complete(
+        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+    ) -> Completion:
+        """Return the completion of one request; equal arguments give equal completions, as far as the model can.
+
+        Raises:
+            ModelError: If there is none.
+        """
+
+
+CompleteMany: TypeAlias = Callable[[Sequence[CompletionRequest]], Sequence[Completion | Exception]]
+"""Completes a batch: an answer for each request, in their order; an exception where a request failed."""
+CompleteAsync: TypeAlias = Callable[[CompletionRequest], Awaitable[Completion]]
+"""Completes one request in an event loop, beside others."""
+
+
+class BatchingModel(Model, Protocol):
+    """A model that completes many requests at once; a run sends it one batch at a time."""
+
+    @property
+    def complete_many(self) -> CompleteMany | None:
+        """Completes a batch; None if requests must be sent one by one after all."""
+
+
+class AsyncModel(Model, Protocol):
+    """A model that waits in an event loop; a run sends it every request as soon as it is asked."""
+
+    @property
+    def complete_async(self) -> CompleteAsync | None:
+        """Completes one request; None if it must be sent from a thread after all."""
+
+
+def batch_method(model: Model) -> CompleteMany | None:
+    """Return a model's ``complete_many``, None if it has none."""
+    method: CompleteMany | None = getattr(model, "complete_many", None)
+    return method
+
+
+def async_method(model: Model) -> CompleteAsync | None:
+    """Return a model's ``complete_async``, None if it has none."""
+    method: CompleteAsync | None = getattr(model, "complete_async", None)
+    return method
+
+
+def form_of(model: Model) -> Form:
+    """Return the executor's form that a model names; ``line`` if it names none."""
+    form: Form = getattr(model, "form", "line")
+    return form
