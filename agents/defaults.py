@@ -26,6 +26,8 @@ class Settings:
         turns: Maximum number of turns of one attempt, thoughts included.
         patience: Consecutive no-op turns after which the attempt ends.
         max_tokens: Maximum number of tokens of one turn, or of the answer to a question of a plan.
+        chat_tokens: The same of a turn of a chat model, which may think before it acts; an option ``max_tokens``
+            bounds both.
         planner_tokens: Maximum number of tokens of a plan.
         d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of trials.
         lookahead: Maximum number of turns of one simulation of a tree search, of which ``turns`` is the depth.
@@ -37,6 +39,7 @@ class Settings:
     turns: int = 20
     patience: int = 8
     max_tokens: int = 150
+    chat_tokens: int = 512
     planner_tokens: int = 800
     d_max: int = 3
     lookahead: int = 15
@@ -126,4 +129,7 @@ def settings_for(agent: str, game: str, **options: int | None) -> Settings:
     if agent in REACT_AT_1 and options.get("d_max") == 1:
         agent = "react"
     row = DEFAULTS.get((agent, game)) or DEFAULTS.get((agent, "default"), Settings())
-    return replace(row, **{name: value for name, value in options.items() if value is not None})
+    given = {name: value for name, value in options.items() if value is not None}
+    if "max_tokens" in given:
+        given["chat_tokens"] = given["max_tokens"]
+    return replace(row, **given)

@@ -7,7 +7,6 @@ from textcraft_gym.registration import register_suite
 
 if TYPE_CHECKING:
     from textcraft_gym import agents, wrappers
-    from textcraft_gym.actions import last_command
     from textcraft_gym.agents import Agent, Completion
     from textcraft_gym.agents.models.spec import make_model
     from textcraft_gym.agents.registry import make_agent
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from textcraft_gym.evaluation.schedule import run_episodes
     from textcraft_gym.integrations.episode import Start, TextEpisode, starts
     from textcraft_gym.recipes.recipe import RecipeError
+    from textcraft_gym.replies import last_command
     from textcraft_gym.task import Task, make_splits, tasks
     from textcraft_gym.vector import TextVectorEnv
 
@@ -64,7 +64,7 @@ _HOMES = {
     "TextVectorEnv": "vector",
     "UnknownName": "errors",
     "evaluate": "evaluation.runner",
-    "last_command": "actions",
+    "last_command": "replies",
     "make_agent": "agents.registry",
     "make_model": "agents.models.spec",
     "make_splits": "task",

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any, Literal
 
 from textcraft_gym.agents.adapt.planner import Planner, follow
-from textcraft_gym.agents.adapt.react import Demonstrations, make_executor
+from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.skill import Known
@@ -30,7 +30,7 @@ class ADaPTAgent:
             WebShop it always reads the page in view and what failed.
         rollback: ``replay`` to reset before each attempt and replay the steps that succeeded, so that a failed attempt
             leaves no trace in the world; ``none`` to continue from the state after the last attempt.
-        demonstrations, turns, patience, max_tokens: As in ``ReActAgent``, for one step of a plan.
+        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of a plan.
         planner_tokens: Maximum number of tokens of a plan.
     """
 
@@ -41,6 +41,7 @@ class ADaPTAgent:
         *,
         d_max: int | None = None,
         demonstrations: Demonstrations = "atomic",
+        form: ExecutorForm | None = None,
         tell_planner: bool = False,
         rollback: Literal["none", "replay"] = "none",
         turns: int | None = None,
@@ -65,7 +66,7 @@ class ADaPTAgent:
         self.tell_planner = tell_planner
         self.rollback = rollback
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts, profile, self.settings, demonstrations)
+        self.executor = make_executor(prompts, profile, self.settings, demonstrations, form)
         self.planner = Planner(prompts.of("adapt", profile.name), self.settings.planner_tokens)
         self.skills = profile.adapt.skills(prompts)
 

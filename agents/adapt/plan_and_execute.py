@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 from textcraft_gym.agents.adapt.planner import Planner, follow
-from textcraft_gym.agents.adapt.react import Demonstrations, make_executor
+from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
@@ -22,7 +22,7 @@ class PlanAndExecuteAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``plan_and_execute``.
-        demonstrations, turns, patience, max_tokens: As in ``ReActAgent``, for one step of the plan.
+        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of the plan.
         planner_tokens: Maximum number of tokens of the plan.
     """
 
@@ -32,6 +32,7 @@ class PlanAndExecuteAgent:
         prompts: Prompts | None = None,
         *,
         demonstrations: Demonstrations = "atomic",
+        form: ExecutorForm | None = None,
         turns: int | None = None,
         patience: int | None = None,
         max_tokens: int | None = None,
@@ -48,7 +49,7 @@ class PlanAndExecuteAgent:
             planner_tokens=planner_tokens,
         )
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts, profile, self.settings, demonstrations)
+        self.executor = make_executor(prompts, profile, self.settings, demonstrations, form)
         self.planner = Planner(prompts.of("plan_and_execute", profile.name), self.settings.planner_tokens)
 
     def episode(self, play: Play) -> Routine:

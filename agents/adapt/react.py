@@ -10,21 +10,23 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from textcraft_gym.agents.adapt.conversation import NO_CALL, Instructions, Talk, instructions, read_call, tools_of
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.contract.model import Dialogue, Message
+from textcraft_gym.agents.contract.model import Completion, Dialogue, Form, Message, ToolCall
 from textcraft_gym.agents.defaults import Settings, settings_for
-from textcraft_gym.agents.prompts import Prompts, Template
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.replies import CommandReader, Turn, first_line
 
 COMPLETED = "task completed"
 FAILED = "task failed"
 THOUGHT = "think:"
-THOUGHTS = (THOUGHT, "think[")
-"""Prefixes of a line that is a thought, in lower case; it is answered by ``OK.`` and not played."""
 Demonstrations: TypeAlias = Literal["atomic", "task", "both"]
 """The examples in an executor's prompt: of single skills, of whole tasks, or of both."""
-Form: TypeAlias = Literal["line", "numbered"]
-"""What a model writes in a turn: a line, an action or a thought; or a thought and an action with the turn's number."""
+ExecutorForm: TypeAlias = Literal["line", "chat", "tools", "numbered"]
+"""How an executor talks with a model: ``line`` continues the paper's prompt by an action or a thought a turn, ``chat``
+has instructions in a system message, ``tools`` has the game's commands as functions, and ``numbered`` continues the
+prompt by a thought and an action with the turn's number."""
 
 MAX_LINE = 2000
 """Maximum number of characters of a line; the rest is cut off."""
@@ -44,17 +46,19 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Executor:
-    """Attempts one task: asks the model for one line a turn, and plays it unless it is a thought.
+    """Attempts one task: asks the model for one turn after the other, and plays its action unless it is a thought.
 
     Attributes:
-        prompt: The head of every prompt; the turns so far follow it.
+        instructions: The head of every prompt; the turns so far follow it.
         profile: Says which answers are no-ops.
-        settings: Bounds the turns, the no-op turns in a row and the tokens of a line.
+        settings: Bounds the turns, the no-op turns in a row and the tokens of a turn.
+        form: How to talk with the model; None for the form that suits it.
     """
 
-    prompt: Template
+    instructions: Instructions
     profile: GameProfile
     settings: Settings
+    form: Form | None = None
 
     def attempt(
         self,
@@ -72,10 +76,11 @@ class Executor:
 
         Each turn is appended to ``lines`` at once, so that the caller has them even if the episode ends here.
         """
-        prompt = self.prompt.fill(situation=situation, task=task, information=information)
-        dialogue = Dialogue(prompt, [Message("user", prompt)])
+        form = self.form or play.form
+        dialogue = self.instructions.begin(form, situation=situation, task=task, information=information)
+        talk = Talk(form, dialogue, temperature, sample, [] if lines is None else lines)
         with play.sub(task, "executor", depth) as node:
-            node.outcome = yield from self._turns(play, dialogue, temperature, sample, [] if lines is None else lines)
+            node.outcome = yield from self._turns(play, talk)
             return node.outcome
 
     def trial(
@@ -98,46 +103,85 @@ class Executor:
             return Trial(over.claim, over.won)
         return Trial(claimed, play.last.won)
 
-    def _turns(
-        self, play: Play, dialogue: Dialogue, temperature: float, sample: int, lines: list[str]
-    ) -> Generator[Request, Any, bool]:
-        dead_turns = 0
-        for _ in range(self.settings.turns):
-            completion = yield from play.ask(
-                dialogue,
-                stop=("\n",),
-                max_tokens=self.settings.max_tokens,
-                temperature=temperature,
-                sample=sample,
-            )
-            line = _first_line(completion.text)
-            lines.append(f"> {line}")
-            lower = line.lower()
-            # Before thoughts: models also announce the end inside one, "think: task completed".
-            if COMPLETED in lower or FAILED in lower:
-                play.note(line)
-                return COMPLETED in lower
-            over: EpisodeOver | None = None
-            if lower.startswith(THOUGHTS):
-                play.note(line)
-                observation = "OK."
-            else:
-                observation, over = yield from self._act(play, line)
-            lines.append(observation)
-            if over:
-                raise over
-            dead_turns = dead_turns + 1 if observation.startswith(self.profile.no_op) else 0
-            if dead_turns >= self.settings.patience:
-                return False
-            dialogue = dialogue.extended(
-                f" {line}\n{observation}\n>", Message("assistant", line), Message("user", observation)
-            )
+    def _turns(self, play: Play, talk: Talk) -> Generator[Request, Any, bool]:
+        """Ask for turns and play them; return the model's claim, False when turns or patience are spent."""
+        turns = dead_turns = 0
+        while turns < self.settings.turns:
+            completion = yield from self._ask(play, talk)
+            if completion.tool_calls:
+                talk.add_calls(completion)
+            for call, turn in self._read(play, completion):
+                turns += 1
+                claim = self._claim(turn, completion)
+                if claim is not None:
+                    play.note(turn.line)
+                    talk.lines.append(f"> {turn.line}")
+                    return claim
+                observation = yield from self._play(play, talk, turn)
+                if call is None:
+                    talk.add(turn, observation)
+                else:
+                    talk.add_result(call, turn, observation)
+                dead_turns = dead_turns + 1 if observation.startswith((*self.profile.no_op, NO_CALL)) else 0
+                if dead_turns >= self.settings.patience:
+                    return False
         return False
 
-    def _act(self, play: Play, action: str) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
+    def _ask(self, play: Play, talk: Talk) -> Generator[Request, Any, Completion]:
+        line = talk.form == "line"
+        return (
+            yield from play.ask(
+                talk.dialogue,
+                stop=("\n",) if line else (),
+                max_tokens=self.settings.max_tokens if line else self.settings.chat_tokens,
+                temperature=talk.temperature,
+                sample=talk.sample,
+                tools=tools_of(self.instructions.reader) if talk.form == "tools" else (),
+            )
+        )
+
+    def _read(self, play: Play, completion: Completion) -> list[tuple[ToolCall | None, Turn]]:
+        """Return the turns of a completion: its calls in order, or the one that its text is."""
+        reader = self.instructions.reader
+        if completion.tool_calls:
+            return [(call, read_call(reader, call)) for call in completion.tool_calls]
+        return [(None, play.read(reader, completion.text))]
+
+    def _claim(self, turn: Turn, completion: Completion) -> bool | None:
+        """Return whether the model claims success or failure instead of acting; None if it claims neither."""
+        if turn.action and turn.known and self.instructions.reader.forms:
+            said, thought = turn.action.lower(), turn.thought.lower().rstrip(" .!*")
+            claimed = next((claim for claim in (COMPLETED, FAILED) if claim in said or thought.endswith(claim)), None)
+        else:  # models also announce the end inside a thought, "think: task completed"
+            said = f"{turn.thought} {turn.action} {completion.text if turn.mended else ''}".lower()
+            claimed = next((claim for claim in (COMPLETED, FAILED) if claim in said), None)
+        return None if claimed is None else claimed == COMPLETED
+
+    def _play(self, play: Play, talk: Talk, turn: Turn) -> Generator[Request, Any, str]:
+        """Play a turn and return the answer; a thought is not played.
+
+        Raises:
+            EpisodeOver: At the end of the episode, once the turn and its answer stand in the lines.
+        """
+        if turn.thought:
+            play.note(turn._replace(action="").line)
+        talk.lines.append(f"> {turn.line}")
+        over: EpisodeOver | None = None
+        if turn.action and (turn.known or talk.form != "tools"):
+            observation, over = yield from self._act(play, turn)
+        else:
+            play.replies["no_command"] += not turn.known
+            observation = "OK." if turn.thought and turn.known else NO_CALL
+        talk.lines.append(observation)
+        if over:
+            raise over
+        return observation
+
+    def _act(self, play: Play, turn: Turn) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
         """Play an action and return the answer, and the end of the episode if the action brought it."""
+        play.replies["no_command"] += not turn.known
         try:
-            step = yield from play.act(action, claim=self.profile.claim(action))
+            step = yield from play.act(turn.action, claim=self.profile.claim(turn.action))
         except EpisodeOver as over:
             if over.step.terminated or over.step.truncated:
                 return over.step.observation, over
@@ -152,51 +196,62 @@ class NumberedExecutor(Executor):
     is asked for in a second call. When the turns are spent, the profile's action of giving up is played.
     """
 
-    def _turns(
-        self, play: Play, dialogue: Dialogue, temperature: float, sample: int, lines: list[str]
-    ) -> Generator[Request, Any, bool]:
-        for turn in range(1, max(1, self.settings.turns // 2) + 1):
-            completion = yield from play.ask(
-                dialogue.extended(f"\nThought {turn}:"),
-                stop=(f"\nObservation {turn}:",),
-                max_tokens=self.settings.max_tokens,
-                temperature=temperature,
-                sample=sample,
-            )
-            # A chat model begins with the label, which completes the text of the prompt for others.
-            written = completion.text.strip().removeprefix(f"Thought {turn}:")
-            thought, label, rest = written.partition(f"\nAction {turn}:")
-            thought = f"Thought {turn}: {(thought.strip() if label else _first_line(thought))[:MAX_LINE]}"
-            if not label:
-                completion = yield from play.ask(
-                    dialogue.extended(
-                        f"\n{thought}\nAction {turn}:",
-                        Message("assistant", thought),
-                        Message("user", f"Action {turn}:"),
-                    ),
-                    stop=("\n",),
-                    max_tokens=self.settings.max_tokens,
-                    temperature=temperature,
-                    sample=sample,
-                )
-                rest = completion.text.strip().removeprefix(f"Action {turn}:")
-            action = _first_line(rest)
+    def _turns(self, play: Play, talk: Talk) -> Generator[Request, Any, bool]:
+        for number in range(1, max(1, self.settings.turns // 2) + 1):
+            cue = talk.dialogue.extended(f"\nThought {number}:")
+            completion = yield from self._complete(play, talk, cue, f"\nObservation {number}:")
+            turn = read_numbered(play, self.instructions.reader, completion.text, number)
+            thought = f"Thought {number}: {turn.thought}"
+            if not turn.action:
+                asked = Message("assistant", thought), Message("user", f"Action {number}:")
+                cue = talk.dialogue.extended(f"\n{thought}\nAction {number}:", *asked)
+                completion = yield from self._complete(play, talk, cue, "\n")
+                written = completion.text.strip().removeprefix(f"Action {number}:")
+                turn = play.read(self.instructions.reader, written)._replace(thought=turn.thought)
             play.note(thought)
-            said = f"{thought}\nAction {turn}: {action}"
-            lines.append(said)
-            played = action[:1].lower() + action[1:]
-            answer, over = yield from self._act(play, played)
+            said = f"{thought}\nAction {number}: {turn.action}"
+            talk.lines.append(said)
+            answer, over = yield from self._act(play, turn._replace(action=turn.action[:1].lower() + turn.action[1:]))
             # Pages of the original's wiki have the two characters where a line was broken.
-            observation = f"Observation {turn}: " + answer.replace("\\n", "")
-            lines.append(observation)
+            observation = f"Observation {number}: " + answer.replace("\\n", "")
+            talk.lines.append(observation)
             if over:
                 raise over
-            dialogue = dialogue.extended(
+            talk.dialogue = talk.dialogue.extended(
                 f"\n{said}\n{observation}", Message("assistant", said), Message("user", observation)
             )
         if self.profile.giving_up:
             yield from play.act(self.profile.giving_up, claim=False)
         return False
+
+    def _complete(self, play: Play, talk: Talk, dialogue: Dialogue, stop: str) -> Generator[Request, Any, Completion]:
+        return (
+            yield from play.ask(
+                dialogue,
+                stop=(stop,),
+                max_tokens=self.settings.max_tokens if talk.form == "line" else self.settings.chat_tokens,
+                temperature=talk.temperature,
+                sample=talk.sample,
+            )
+        )
+
+
+def read_numbered(play: Play, reader: CommandReader, written: str, number: int) -> Turn:
+    """Return the numbered turn in a completion, which may go on from ``Thought 1:`` and may lack the action."""
+    # A chat model begins with the label, which completes the text of the prompt for others.
+    said = written.strip().removeprefix(f"Thought {number}:")
+    thought, label, rest = said.partition(f"Action {number}:")
+    if label:
+        action = first_line(rest)
+        read = play.read(reader, rest).action
+        if read.lower() != action.lower():  # the case is the paper's, until it is played
+            action = read
+        return Turn(action, thought.strip()[:MAX_LINE], known=reader.is_known(action))
+    if play.reading == "lenient":
+        turn = play.read(reader, said)
+        if turn.action and reader.canonical(turn.action):
+            return turn
+    return Turn("", first_line(said))
 
 
 def make_executor(
@@ -204,7 +259,7 @@ def make_executor(
     profile: GameProfile,
     settings: Settings,
     demonstrations: Demonstrations = "atomic",
-    form: Form = "line",
+    form: ExecutorForm | None = None,
 ) -> Executor:
     """Return the executor with the prompt ``react/<game>``, or ``react/<game>_task``, ``_both`` or ``_numbered``.
 
@@ -213,14 +268,17 @@ def make_executor(
         PromptError: If the game has no such prompt; of the suite's games, ALFWorld has demonstrations of each kind, and
             HotpotQA the numbered form.
     """
-    if form not in get_args(Form):
-        raise ValueError(f"expected form to be line or numbered, got {form!r}")
+    if form not in (None, *get_args(ExecutorForm)):
+        raise ValueError(f"expected form to be line, chat, tools or numbered, got {form!r}")
     if form == "numbered":
-        return NumberedExecutor(prompts.of("react", f"{profile.name}_numbered"), profile, settings)
+        return NumberedExecutor(instructions(prompts, profile.name, "_numbered", "line"), profile, settings, "line")
     if demonstrations not in get_args(Demonstrations):
         raise ValueError(f"expected demonstrations to be atomic, task or both, got {demonstrations!r}")
     variant = "" if demonstrations == "atomic" else f"_{demonstrations}"
-    return Executor(prompts.of("react", f"{profile.name}{variant}"), profile, settings)
+    executor = Executor(instructions(prompts, profile.name, variant, form), profile, settings, form)
+    if form == "tools" and not executor.instructions.reader.forms:
+        raise ValueError(f"the manual of {profile.name} lists no commands, which form=tools would offer as tools")
+    return executor
 
 
 class ReActAgent:
@@ -231,8 +289,8 @@ class ReActAgent:
         prompts: Source of the prompt ``react``.
         demonstrations: The examples in the prompt: ``atomic`` for single skills, ``task`` for whole tasks, or ``both``;
             the executors of ADaPT's figure 5, which ALFWorld has prompts for.
-        form: ``line`` for a thought or an action a turn, or ``numbered`` for both with the turn's number, as published
-            prompts for questions have them; HotpotQA has a prompt for it, with whole tasks.
+        form: How to talk with the model (``ExecutorForm``); None for the form that suits it: ``chat`` for a model that
+            takes messages, else ``line``. HotpotQA has a prompt for ``numbered``, with whole tasks.
         turns: Maximum number of turns, thoughts included; None, here and below, for the default of ``agents.defaults``.
         patience: Consecutive no-op turns after which the attempt ends.
         max_tokens: Maximum number of tokens of one turn.
@@ -248,7 +306,7 @@ class ReActAgent:
         prompts: Prompts | None = None,
         *,
         demonstrations: Demonstrations = "atomic",
-        form: Form = "line",
+        form: ExecutorForm | None = None,
         turns: int | None = None,
         patience: int | None = None,
         max_tokens: int | None = None,
@@ -262,8 +320,3 @@ class ReActAgent:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
         return (yield from self.executor.attempt(play, task, situation))
-
-
-def _first_line(text: str) -> str:
-    """Return the first line of a completion; not every model stops at its end."""
-    return (text.strip().splitlines() or [""])[0][:MAX_LINE].strip().removeprefix(">").strip()

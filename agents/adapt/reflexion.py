@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
 
-from textcraft_gym.agents.adapt.react import Demonstrations, Form, make_executor
+from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
@@ -45,7 +45,7 @@ class ReflexionAgent:
         *,
         d_max: int | None = None,
         demonstrations: Demonstrations = "atomic",
-        form: Form = "line",
+        form: ExecutorForm | None = None,
         memory: int = 3,
         reflection_tokens: int = 256,
         trust_claims: bool = False,

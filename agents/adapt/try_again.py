@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from textcraft_gym.agents.adapt.react import Demonstrations, make_executor
+from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import settings_for
@@ -24,7 +24,7 @@ class TryAgainAgent:
         d_max: Maximum number of trials; named as in the paper, where it equals ADaPT's depth.
         temperature: Temperature of the trials after the first.
         trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
-        demonstrations, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
+        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class TryAgainAgent:
         *,
         d_max: int | None = None,
         demonstrations: Demonstrations = "atomic",
+        form: ExecutorForm | None = None,
         temperature: float = 0.7,
         trust_claims: bool = False,
         turns: int | None = None,
@@ -50,7 +51,7 @@ class TryAgainAgent:
         self.temperature = temperature
         self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations)
+        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations, form)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""

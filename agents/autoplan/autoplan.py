@@ -21,8 +21,6 @@ MAX_PLAN = 20_000
 """Maximum number of characters of a plan."""
 MAX_TEXT = 4000
 """Maximum number of characters of an objective, a thought or a reflection; the rest is cut off."""
-MAX_ACTION = 2000
-"""Maximum number of characters of an action; the rest is cut off."""
 MAX_ERROR = 300
 """Maximum number of characters of a message about a plan, which may name it."""
 FIRST_THOUGHT_TOKENS = 1024
@@ -83,6 +81,7 @@ class AutoPlanAgent:
             "autoplan", profile.name, turns=turns, max_tokens=max_tokens, planner_tokens=planner_tokens
         )
         self.wording = Wording(prompts, profile.name)
+        self.reader = prompts.commands(profile.name)
         self.plan = read_plan(plan)
         if self.plan:  # a run with another text in the same file is another run
             prompts.read["autoplan/plan"] = self.plan
@@ -139,12 +138,13 @@ class AutoPlanAgent:
         question = self.wording.fill("action")
         line = {"stop": ("\n",), "max_tokens": self.settings.max_tokens}
         raw = yield from self._ask(play, "action", talk.asked(question), temperature=self.temperature, **line)
-        action = first_line(raw)
+        turn = play.read(self.reader, raw)
         if self.formalizer:
-            request = self.wording.fill("formalizer", action=action)
-            action = first_line((yield from self._ask(play, "formalizer", request, **line)))
-        talk.answer(question, action)
-        return action
+            request = self.wording.fill("formalizer", action=turn.action)
+            turn = play.read(self.reader, (yield from self._ask(play, "formalizer", request, **line)))
+        play.replies["no_command"] += not turn.known
+        talk.answer(question, turn.action)
+        return turn.action
 
     def _reflect(self, play: Play, talk: Talk, objective: str, *, is_spent: bool) -> Generator[Request, Any, None]:
         """Ask the reflections in the dialogue of the episode; giving up when the turns are spent is no answer."""
@@ -219,8 +219,3 @@ def read_plan(plan: str | Path | None) -> str:
     if len(text) > MAX_PLAN:
         raise ValueError(f"expected a plan of at most {MAX_PLAN} characters, got more in {str(plan)[:80]!r}")
     return text
-
-
-def first_line(text: str) -> str:
-    """Return the first line of a completion; not every model stops at its end."""
-    return (text.strip().splitlines() or [""])[0][:MAX_ACTION].strip()

@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from textcraft_gym.agents.contract.model import Completion, Form, ModelError, Prompt, Tool
+from textcraft_gym.replies import CommandReader, Turn
 
 __all__ = [
     "Act",
@@ -34,6 +35,8 @@ __all__ = [
     "Snapshot",
     "Step",
 ]
+
+Reading: TypeAlias = Literal["lenient", "strict"]
 
 MAX_NOTE = 10_000
 """Maximum length of a note, in characters; the rest is cut off."""
@@ -198,6 +201,7 @@ class Play:
         history: Actions of the current trial with the steps they led to, in order; after going back, of the branch.
         node: Node of the trace that is being played.
         form: How the executor's model is best talked with.
+        reading: How a reply is read for its command: ``lenient``, or ``strict`` as the papers' programs do.
         replies: Counts of the model's replies that could not be taken as they were: ``mended`` were read in another
             form than asked for, ``no_command`` held none of the game's commands. The loop adds ``empty`` and ``cut``.
     """
@@ -207,6 +211,7 @@ class Play:
     history: list[tuple[str, Step]] = field(default_factory=list)
     node: Node = field(default_factory=lambda: Node("", "agent", 0))
     form: Form = "line"
+    reading: Reading = "lenient"
     replies: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
@@ -232,6 +237,15 @@ class Play:
     def last(self) -> Step:
         """The last step of the current trial; the first step if nothing was played in it."""
         return self.history[-1][1] if self.history else self.first
+
+    def read(self, reader: CommandReader, reply: str) -> Turn:
+        """Return the turn in a reply, in this episode's reading, and count the reply if it had to be mended."""
+        if self.reading == "strict":
+            return reader.read(reply, strict=True)
+        answered = {(action, step.observation.partition("\n")[0]) for action, step in self.history}
+        turn = reader.read(reply, answered)
+        self.replies["mended"] += turn.mended
+        return turn
 
     def act(self, text: str, *, claim: bool | None = None) -> Generator[Request, Any, Step]:
         """Play an action and return the step; see ``Act`` for the claim."""

@@ -15,7 +15,7 @@ from itertools import count
 from statistics import fmean
 from typing import Any, Literal, TypeAlias, get_args
 
-from textcraft_gym.agents.adapt.react import COMPLETED, FAILED, MAX_LINE
+from textcraft_gym.agents.adapt.react import COMPLETED, FAILED, read_numbered
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.contract.model import Dialogue, Message
@@ -135,6 +135,7 @@ class Brancher:
         self.judgements = judgements
         self.rollback = rollback
         self.act_prompt = prompts.of("lats", profile.name)
+        self.reader = prompts.commands(profile.name)
         self.value_prompt = prompts.of("lats_value", profile.name, needs=("transcript",))
 
     def begin(self, play: Play) -> Generator[Request, Any, Tree]:
@@ -192,9 +193,12 @@ class Tree:
         """
         turns: dict[str, str] = {}
         for written in (yield from self._sample(node, n)):
-            turn, action = _read_turn(written, node.depth + 1)
+            read = read_numbered(self.play, self.brancher.reader, written, node.depth + 1)
+            action = read.action[:1].lower() + read.action[1:]
+            self.play.replies["no_command"] += not (action and read.known)
             if action:
-                turns.setdefault(action, turn)
+                thought = " ".join(read.thought.split())
+                turns.setdefault(action, f"Thought {node.depth + 1}: {thought}\nAction {node.depth + 1}: {action}")
         for action, turn in turns.items():
             if any(word in action.lower() for word in (COMPLETED, FAILED)):  # said, and not played
                 end = Branch(node, turn, action, "The attempt ends here.", node.reward, ended=True, terminal=True)
@@ -326,12 +330,3 @@ def read_score(text: str) -> float:
     """Return the last score from 1 to 10 that a judgement names, divided by 10; ``UNJUDGED`` if it names none."""
     scores = _SCORE.findall(text)
     return int(scores[-1]) / MAX_SCORE if scores else UNJUDGED
-
-
-def _read_turn(written: str, number: int) -> tuple[str, str]:
-    """Return a turn and its action, which is empty if the model wrote none."""
-    # A chat model begins with the label, which completes the text of the prompt for others.
-    thought, _, rest = written.strip().removeprefix(f"Thought {number}:").partition(f"Action {number}:")
-    thought, action = (" ".join(part.split())[:MAX_LINE] for part in (thought, (rest.strip().splitlines() or [""])[0]))
-    action = action[:1].lower() + action[1:]
-    return f"Thought {number}: {thought}\nAction {number}: {action}", action

@@ -23,7 +23,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.agents.contract.model import Model, ModelError
+from textcraft_gym.agents.contract.model import Form, Model, ModelError, form_of
 from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.weights import find_files, prompts_for
@@ -36,7 +36,7 @@ ENTRY_POINTS = "textcraft_gym.models"
 _FORMS = (
     "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE], local[:FILE,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
 )
-_SILENT = ("api_key", "timeout", "max_retries", "price")
+_SILENT = ("api_key", "timeout", "max_retries", "price", "headers")
 """Options that cannot change an answer."""
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -93,6 +93,23 @@ def prompts_of(model: str | Model) -> str | None:
             return None
     named = getattr(found, "prompts", None)
     return named if isinstance(named, str) else None
+
+
+def form_of_spec(model: str | Model) -> Form:
+    """Return the executor's form that suits a model, or the class and the options of a spec; ``line`` if unknown."""
+    if not isinstance(model, str):
+        return form_of(model)
+    kind, _, fields = _parts(model)
+    given = dict(field.partition("=")[::2] for field in fields)
+    if kind == "openai":
+        return "line" if given.get("endpoint") == "completion" else "chat"
+    if kind == "local":
+        return "chat" if given.get("chat") == "true" else "line"
+    try:
+        form: Form = getattr(_find(kind, model.partition(":")[2].partition(",")[0])[1], "form", "line")
+    except ValueError:
+        return "line"
+    return form
 
 
 def without_key(spec: str) -> str:

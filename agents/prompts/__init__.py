@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from textcraft_gym.replies import CommandReader, manual_forms
+
 STANDARD = "standard"
 SETS = (STANDARD, "short")
 """The bundled sets of prompts."""
@@ -46,6 +48,11 @@ class Template:
 
         # One pass, so that a placeholder in a value is not filled.
         return _PLACEHOLDER.sub(value, self.text)
+
+    def halves(self) -> tuple[Template, Template]:
+        """Return what comes before the situation, the instructions with their examples, and the task itself."""
+        head, _, tail = self.text.partition("{situation}")
+        return Template(head.rstrip()), Template("{situation}" + tail)
 
 
 class Prompts:
@@ -98,6 +105,26 @@ class Prompts:
             PromptError: If there is none.
         """
         return self._text("chat", game)
+
+    def commands(self, game: str) -> CommandReader:
+        """Return the reader of a game's commands, whose forms its manual lists; a game without one has no forms.
+
+        A bundled manual is not counted among the prompts that were read, since no model reads it so.
+        """
+        own = self.folder / f"chat/{game}.txt" if self.folder else None
+        try:
+            text = self.manual(game) if own and own.is_file() else self._bundled("chat", f"{game}.txt")
+        except PromptError:
+            return CommandReader()
+        return CommandReader(manual_forms(_in_dialect(text, self.dialect)))
+
+    def instruction(self, form: str) -> str:
+        """Return how a model is told to reply in a form, ``chat`` or ``tools``.
+
+        Raises:
+            PromptError: If there is no such instruction.
+        """
+        return self._text("form", form)
 
     def _text(self, folder: str, name: str, needs: tuple[str, ...] = ()) -> str:
         path = f"{folder}/{name}.txt"

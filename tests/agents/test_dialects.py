@@ -55,7 +55,11 @@ def test_bundled_prompts__speak_the_dialect_that_is_played(dialect: str):
             prompts = Prompts(dialect=dialect)
             make_agent(name, profile=ALFWORLD, prompts=prompts)
             for file, text in prompts.read.items():
-                has_examples = file.startswith("react/") or file in ("autoplan/alfworld.txt", "lats/alfworld.txt")
+                has_examples = file.startswith("react/") or file in (
+                    "autoplan/alfworld.txt",
+                    "chat/alfworld.txt",
+                    "lats/alfworld.txt",
+                )
                 assert ALFWORLD.dialects_of(text) == ([dialect] if has_examples else []), file
                 assert "[dialect" not in text
 

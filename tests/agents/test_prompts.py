@@ -330,7 +330,13 @@ def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
     play(ADaPTAgent(TEXTCRAFT, prompts, d_max=1), {"executor": model})
     assert model.asked[0]["prompt"].endswith("3 honeycomb and craft beehive, {other}\n>")
     assert prompts.replaced == {"react/textcraft.txt"}
-    assert set(prompts.read) == {"react/textcraft.txt", "adapt/textcraft.txt"}
+    assert set(prompts.read) == {
+        "react/textcraft.txt",
+        "adapt/textcraft.txt",
+        "chat/textcraft.txt",
+        "form/chat.txt",
+        "form/tools.txt",
+    }
     bundled = Prompts()
     ADaPTAgent(TEXTCRAFT, bundled)
     assert prompts.sha256 != bundled.sha256

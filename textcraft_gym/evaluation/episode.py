@@ -23,6 +23,7 @@ from textcraft_gym.agents.contract.agent import (
     Node,
     Play,
     Policy,
+    Reading,
     Request,
     Reset,
     Restore,
@@ -30,7 +31,7 @@ from textcraft_gym.agents.contract.agent import (
     Snapshot,
     Step,
 )
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Model, ModelError
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Form, Model, ModelError, form_of
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads
@@ -152,6 +153,7 @@ def run_episode(
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
     on_request: OnRequest = lambda request, episode: None,
+    reading: Reading = "lenient",
 ) -> Episode:
     """Let an agent play one episode of any Gymnasium text environment.
 
@@ -167,12 +169,14 @@ def run_episode(
             and the episode ends.
         on_request: Called with each request of the agent before it is answered, and with the record up to there, which
             grows; for those who watch an episode.
+        reading: How replies are read for commands: ``lenient`` finds them in the forms in which chat models write them,
+            ``strict`` takes the first line as it is, as the papers' programs do.
 
     Raises:
         AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the environment are passed on.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
-    runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls, on_request)
+    runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls, on_request, reading)
     with closing(ModelThreads()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
@@ -198,6 +202,7 @@ class EpisodeRunner:
         max_steps: int,
         max_calls: int,
         on_request: OnRequest = lambda request, episode: None,
+        reading: Reading = "lenient",
     ) -> None:
         self.env = self.world = env
         self.agent = agent
@@ -214,7 +219,9 @@ class EpisodeRunner:
         self.position = 0
         self.total = 0.0
         self.returns: dict[int, float] = {}  # sum of rewards at the end of each branch, by its entry in the transcript
-        self.play = Play(Step("", 0.0, False, False, {}), node=self.episode.trace)
+        executor = model.get("executor") if isinstance(model, Mapping) else model
+        form: Form = "line" if executor is None else form_of(executor)
+        self.play = Play(Step("", 0.0, False, False, {}), node=self.episode.trace, form=form, reading=reading)
         self._calls = self._play()
 
     def advance(self) -> ModelCall | None:
@@ -414,7 +421,9 @@ class EpisodeRunner:
         sample = request.sample if index == 0 else f"{request.sample}/{index}"
         # Seeds of 31 bits are accepted by every server.
         seed = _derived_seed(self.play.seed, sample) >> 33 if request.temperature > 0 else 0
-        return CompletionRequest(request.prompt, request.stop, request.max_tokens, request.temperature, seed)
+        return CompletionRequest(
+            request.prompt, request.stop, request.max_tokens, request.temperature, seed, request.tools
+        )
 
     def _count(self, completion: Completion) -> None:
         """Add the tokens and the cost of a completion."""

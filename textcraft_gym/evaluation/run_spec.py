@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.agents.contract.model import Model
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.agents.models.spec import make_model, prompts_of, recorded_spec, without_key
+from textcraft_gym.agents.models.spec import form_of_spec, make_model, prompts_of, recorded_spec, without_key
 from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
-from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.agents.registry import make_agent, takes
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
 from textcraft_gym.registration import check_is_text, default_argument, default_split, game_profile, make_for
@@ -99,6 +99,12 @@ class RunSpec:
         metadata=_about("Maximum actions per episode; by default the agent's budget or the registered limit."),
     )
     max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Maximum completions per episode."))
+    reading: Reading = field(
+        default="lenient",
+        metadata=_about(
+            "How replies are read for commands: lenient, in the forms of chat models, or strict, as the papers do."
+        ),
+    )
     workers: int = field(default=1, metadata=_about("Number of concurrent episodes.", decides=False))
     backend: str | Backend = field(
         default="loop",
@@ -116,6 +122,8 @@ class RunSpec:
         for name in ("limit", "max_steps"):
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), 1)
+        if self.reading not in get_args(Reading):
+            raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
         if "split" in self.env_args:
             raise ValueError("the split is an option of the run, not one of env_args")
 
@@ -169,10 +177,18 @@ class RunSpec:
         if not isinstance(self.agent, str):
             return self.agent
         prompts = prompts or self.make_prompts()
-        agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self.agent_args)
+        agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self._agent_args())
         if prompts.folder and not prompts.replaced:
             raise PromptError(f"{prompts.folder} holds no prompt of {self.agent}, which reads {list(prompts.read)}")
         return agent
+
+    def _agent_args(self) -> dict[str, Any]:
+        """Return the arguments of the agent; one that talks in several forms takes the one that its model names."""
+        executor = self.models.get("executor")
+        form = "line" if executor is None else form_of_spec(executor)
+        if form == "line" or not isinstance(self.agent, str) or not takes(self.agent, "form"):
+            return dict(self.agent_args)
+        return {"form": form, **self.agent_args}
 
     def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
         """Return an environment with the arguments that the agent requires, in the wrappers of the spec.
@@ -208,7 +224,7 @@ class RunSpec:
         return {
             **shown,
             "agent": _name(self.agent),
-            "agent_args": dict(self.agent_args),
+            "agent_args": self._agent_args(),
             "model": names.get("executor", "none"),
             "planner": ", ".join(others) or None,
             "prompts": self.prompt_source,

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models
 from textcraft_gym.evaluation.model_calls import DEFAULT_THREADS, ModelCall, ModelThreads
 from textcraft_gym.evaluation.step_limit import step_budget
@@ -21,6 +21,7 @@ def run_episodes(
     max_steps: int | None = None,
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
+    reading: Reading = "lenient",
 ) -> Generator[Episode, None, None]:
     """Play many episodes, one per environment at a time, and yield each as it ends.
 
@@ -34,6 +35,7 @@ def run_episodes(
         max_steps: As in ``run_episode``, for each episode.
         model: As in ``run_episode``; it is asked from other threads if there are many environments.
         max_calls: As in ``run_episode``, for each episode.
+        reading: As in ``run_episode``.
     """
     if not envs:
         raise ValueError("expected one environment or more")
@@ -45,7 +47,7 @@ def run_episodes(
         try:
             while True:
                 if idle and (job := next(waiting, None)):
-                    runner = EpisodeRunner(idle.pop(), agent, Job(*job), model, limit, max_calls)
+                    runner = EpisodeRunner(idle.pop(), agent, Job(*job), model, limit, max_calls, reading=reading)
                 elif under_way:
                     runner = under_way.pop(threads.receive())
                 else:

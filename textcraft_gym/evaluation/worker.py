@@ -32,6 +32,7 @@ class Worker:
             max_steps=self.spec.max_steps,
             model=self.models,
             max_calls=self.spec.max_calls,
+            reading=self.spec.reading,
         )
 
     def close(self) -> None:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
-from textcraft_gym.actions import last_command
 from textcraft_gym.agents.contract.agent import Step
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.step_limit import registered_limit
 from textcraft_gym.registration import check_is_text, make
+from textcraft_gym.replies import last_command
 from textcraft_gym.task import UNGROUPED, tasks_of
 from textcraft_gym.wrappers.registry import make_wrapper
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
-from textcraft_gym.agents.autoplan.autoplan import MAX_ACTION, MAX_ERROR, MAX_PLAN, AutoPlanAgent, first_line, read_plan
+from textcraft_gym.agents.autoplan.autoplan import MAX_ERROR, MAX_PLAN, AutoPlanAgent, read_plan
 from textcraft_gym.agents.autoplan.update import Experience, calls_by_role, experience, new_plan, update_prompt
 from textcraft_gym.agents.autoplan.wording import Wording
 from textcraft_gym.agents.contract.model import prompt_messages
 from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.prompts import PromptError, Prompts
+from textcraft_gym.replies import MAX_COMMAND
 
 PLAN = "1. Fetch {what} no command makes.\n2. Craft it."
 ROLES = ("thought", "action", "formalizer", "summary", "flaws", "revision")
@@ -91,13 +92,11 @@ def test_reflections__after_success_and_at_the_end_of_the_calls():
     assert (sum(cut.calls.values()), cut.error) == (4, None)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n", "x" * 100_000, "Well, I would say:\nget 1 stick", "\x00\ud800 {plan}", "\u2028"]
-)
+@pytest.mark.parametrize("text", ["", "\n", "x" * 100_000, "\x00\ud800 {plan}", "\u2028"])
 def test_turn__is_spent_by_whatever_is_no_action(text: str):
     episode = play(AutoPlanAgent(TEXTCRAFT, turns=2, plan=PLAN, reflect="full"), {"executor": Saying(text)})
     assert (episode.steps, episode.error) == (2, None)
-    assert all(len(action) <= MAX_ACTION for action, _ in episode.transcript[1:])
+    assert all(len(action) <= MAX_COMMAND for action, _ in episode.transcript[1:])
 
 
 class Saying:
@@ -178,11 +177,6 @@ def test_new_plan__can_be_written_and_read_back(text: str, tmp_path: Path):
     file.write_text(plan + "\n", encoding="utf-8", newline="\n")
     assert read_plan(file) == plan
     assert len(plan) <= MAX_PLAN
-
-
-def test_first_line__is_bounded():
-    assert first_line(" \n a \nb") == "a"
-    assert (first_line(""), len(first_line("x" * 9999))) == ("", MAX_ACTION)
 
 
 def test_wording__names_a_section_that_it_does_not_know(tmp_path: Path):

@@ -131,7 +131,7 @@ def test_react__bounds_what_a_model_writes():
 def test_react__has_the_numbered_form_where_there_is_a_prompt_for_it():
     with pytest.raises(PromptError, match=r"no prompt react/textcraft_numbered\.txt"):
         ReActAgent(TEXTCRAFT, form="numbered")
-    with pytest.raises(ValueError, match="expected form to be line or numbered, got 'lines'"):
+    with pytest.raises(ValueError, match="expected form to be line, chat, tools or numbered, got 'lines'"):
         ReActAgent(HOTPOTQA, form="lines")
 
 

@@ -33,7 +33,7 @@ EXAMPLES = re.compile(r"^(?:Here (?:is|are) |An example)", re.MULTILINE)
 TEMPLATES = {
     path.relative_to(files(bundled)).as_posix(): path.read_text(encoding="utf-8")
     for path in Path(str(files(bundled))).glob("*/*.txt")
-    if path.parent.name != "chat"  # what chat models are told before a game, in which no situation stands
+    if path.parent.name not in ("chat", "form")  # what chat models are told before a game, in which no situation stands
 }
 EMPTY = Manual("", "")
 

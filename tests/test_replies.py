@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym import actions, last_command
+from textcraft_gym import last_command, replies
 from textcraft_gym.registration import BUNDLED
 
 COMMANDS = ("get 1 oak log", "click[buy now]", "Search[Radio City (Indian radio station)]", "put mug 1 in/on desk 1")
@@ -32,12 +32,20 @@ FORMS = (
     "**Action: {}**",
     "### Action:\n\n> {}\n",
     "ACTION: {}\nThis shows what is there.",
-    "Action: look\nObservation: {said}\nAction: {}",
+    "Action: {}\nObservation: {said}\nAction: look",
+    "> {}\n{said}\n> look\n{said}",
     "Next action: `{}`",
     'Final action: "{}"',
     "{said}\n```\n{}\n```",
     "{said}\n```text\n{}\n```\n{said}",
-    "```\nlook\n```\n{said}\n```\n{}\n```\n{said}",
+    "```\n{}\n```\n{said}\n```\nlook\n```\n{said}",
+    '{{"thought": "", "action": "{}"}}',
+    "<action>{}</action>",
+    "<think>{said}</think><answer>{}</answer>",
+    "{said}\n[[{}]]",
+    "{}<|im_end|>",
+    "[THINK]{said}[/THINK]{}",
+    "<|channel|>analysis<|message|>{said}<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>",
     "Action:\n```\n{}\n```",
     "{}\n```",
     "```\n{}",
@@ -50,7 +58,7 @@ FORMS = (
 
 
 def test_last_command__does_what_its_examples_say():
-    failed, tried = doctest.testmod(actions)
+    failed, tried = doctest.testmod(replies)
     assert (failed, tried) == (0, 4)
 
 
