@@ -17,31 +17,31 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.contract.model import (
+    CompleteAsync,
     CompleteMany,
     Completion,
     CompletionRequest,
     Dialogue,
+    Form,
     Model,
     ModelError,
     Prompt,
+    Tool,
+    ToolCall,
+    async_method,
     batch_method,
+    form_of,
     prompt_messages,
     prompt_text,
 )
 
 _TABLE = """
 create table if not exists completions (
-    key text primary key, model text not null, request text not null, text text not null, usage text not null,
-    logprobs text, token_ids text
+    key text primary key, model text not null, request text not null, answer text not null
 ) without rowid
 """
-_LATER_COLUMNS = ("logprobs", "token_ids")
-"""Columns that the files of earlier versions lack."""
-_INSERT = """
-insert or ignore into completions (key, model, request, text, usage, logprobs, token_ids) values (?, ?, ?, ?, ?, ?, ?)
-"""
-_SELECT = "select text, usage, logprobs, token_ids from completions where key = ?"
-_SELECT_EARLIER = "select text, usage, null, null from completions where key = ?"
+_INSERT = "insert or ignore into completions (key, model, request, answer) values (?, ?, ?, ?)"
+_SELECT = "select answer from completions where key = ?"
 _BUSY_SECONDS = 60.0
 _CLOSING_SECONDS = 5.0
 
@@ -55,14 +55,19 @@ class Cassette:
         file: An SQLite file; created, with its folder, if it does not exist and there is a model to record.
         model: The model to record; None to replay only.
         name: Name under which completions are filed, by default the model's ``name``.
+        form: Without a model, the form in which the recorded one was talked with.
 
     Raises:
         ModelError: If the file is no cassette, or there is neither a file nor a model.
     """
 
-    def __init__(self, file: str | Path, model: Model | None = None, *, name: str | None = None) -> None:
+    def __init__(
+        self, file: str | Path, model: Model | None = None, *, name: str | None = None, form: Form | None = None
+    ) -> None:
         self.name = name or getattr(model, "name", None) or type(model).__name__
         self.prompts = getattr(model, "prompts", None)
+        self.form = form_of(model) if model else form or "line"
+        self.takes_tools = model is None or bool(getattr(model, "takes_tools", False))
         self._file = Path(file)
         self._model = model
         if model is None and not self._file.exists():
@@ -71,7 +76,7 @@ class Cassette:
         # Every answer is on disk immediately, so closing the file is the only clean-up.
         self._closing = weakref.finalize(self, self._tape.close)
         try:
-            self._select = self._tape.prepare(record=model is not None)
+            self._tape.prepare(record=model is not None)
         except ModelError:
             self.close()
             raise
@@ -81,15 +86,27 @@ class Cassette:
         """Completes a batch: recorded requests from the file, the others in one batch; None if the model has none."""
         return self._complete_many if self._model and batch_method(self._model) else None
 
+    @property
+    def complete_async(self) -> CompleteAsync | None:
+        """Completes a request that is not recorded beside others; None if the model cannot."""
+        return self._complete_async if self._model and async_method(self._model) else None
+
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
+        tools: tuple[Tool, ...] = (),
     ) -> Completion:
         """Return the recorded completion, or the model's, which is then recorded.
 
         Raises:
             ModelError: If it is not recorded and there is no model, or the model raises it.
         """
-        asked = CompletionRequest(prompt, stop, max_tokens, temperature, sample)
+        asked = CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
         key, request = self._key(asked)
         recorded = self._find(key)
         if recorded:
@@ -98,14 +115,23 @@ class Cassette:
             raise ModelError(
                 f"{self._file} holds no answer of {self.name} to a prompt that ends {prompt_text(prompt)[-80:]!r}"
             )
+        offered: dict[str, Any] = {"tools": tools} if tools else {}
         completion = self._model.complete(
-            prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample
+            prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample, **offered
         )
         return self._record(key, request, completion)
 
     def close(self) -> None:
         """Close the file; it is also closed with the last reference to the cassette."""
         self._closing()
+
+    async def _complete_async(self, asked: CompletionRequest) -> Completion:
+        key, request = self._key(asked)
+        recorded = self._find(key)
+        complete = async_method(self._model) if self._model else None
+        if recorded or complete is None:
+            return recorded or self.complete(**asked._asdict())
+        return self._record(key, request, await complete(asked))
 
     def _complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
         keyed = [self._key(request) for request in requests]
@@ -144,20 +170,30 @@ class Cassette:
 
         Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay.
         """
-        logprobs, token_ids = (
-            None if detail is None else json.dumps(detail) for detail in (completion.logprobs, completion.token_ids)
-        )
-        text, usage = json.dumps(completion.text), json.dumps(dict(completion.usage))
-        self._tape.execute(_INSERT, key, self.name, request, text, usage, logprobs, token_ids)
+        self._tape.execute(_INSERT, key, self.name, request, _written(completion))
         return (self._find(key) or completion)._replace(cost=completion.cost)
 
     def _find(self, key: str) -> Completion | None:
-        rows = self._tape.execute(self._select, key)
-        if not rows:
-            return None
-        text, usage, *details = rows[0]
-        logprobs, token_ids = (None if detail is None else tuple(json.loads(detail)) for detail in details)
-        return Completion(json.loads(text), json.loads(usage), logprobs=logprobs, token_ids=token_ids)
+        rows = self._tape.execute(_SELECT, key)
+        return _read(rows[0][0]) if rows else None
+
+
+def _written(completion: Completion) -> str:
+    """Return a completion as JSON, without its cost and its empty fields."""
+    fields = completion._replace(cost=0.0, usage=dict(completion.usage))._asdict()
+    default = Completion("")._asdict()
+    return json.dumps({name: value for name, value in fields.items() if name == "text" or value != default[name]})
+
+
+def _read(answer: str) -> Completion:
+    """Return the completion that ``_written`` wrote."""
+    fields = json.loads(answer)
+    for name in ("logprobs", "token_ids"):
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    if "tool_calls" in fields:
+        fields["tool_calls"] = tuple(ToolCall(*call) for call in fields["tool_calls"])
+    return Completion(**fields)
 
 
 def _plain(prompt: Prompt) -> list[list[Any]]:
@@ -198,28 +234,12 @@ class _Tape:
             except sqlite3.Error as error:
                 raise ModelError(f"{self._file} is no cassette, or cannot be used: {error}") from error
 
-    def prepare(self, *, record: bool) -> str:
-        """Create the table, or add missing columns; return the statement that finds a completion.
-
-        A file that is only replayed is not changed, since it may be read-only.
-        """
+    def prepare(self, *, record: bool) -> None:
+        """Create the table of a cassette that records; one that is only replayed may be read-only."""
         if record:
             self.execute(_TABLE)
-        elif not self._columns():
+        if "answer" not in {row[1] for row in self.execute("pragma table_info(completions)")}:
             raise ModelError(f"{self._file} is no cassette: it has no table of completions")
-        if self._missing_columns() and record:
-            self.execute("begin immediate")  # of two processes that open an old file, one adds the columns
-            for column in self._missing_columns():
-                self.execute(f"alter table completions add column {column} text")
-            self.execute("commit")
-        return _SELECT_EARLIER if self._missing_columns() else _SELECT
-
-    def _missing_columns(self) -> list[str]:
-        present = self._columns()
-        return [column for column in _LATER_COLUMNS if column not in present]
-
-    def _columns(self) -> set[str]:
-        return {row[1] for row in self.execute("pragma table_info(completions)")}
 
     def close(self) -> None:
         """Close the connection once no thread is using it; later uses raise a ModelError."""

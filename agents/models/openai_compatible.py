@@ -1,22 +1,71 @@
-"""Models behind OpenAI's API: OpenAI's own, or those of any compatible server. Extra ``[openai]``."""
+"""Models behind OpenAI's API: OpenAI's own, or those of any compatible server. Extra ``[openai]``.
+
+The client learns what its server takes: a parameter that is refused is left out or renamed from then on, and a model
+that is seen to reason gets tokens for it. It knows no model by name.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import contextlib
+import email.utils
+import json
+import logging
+import os
+import random
+import re
+import time
+import urllib.request
 import weakref
+import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit, urlunsplit
 
-import openai
+import aiohttp
 
-from textcraft_gym.agents.contract.model import Completion, Message, ModelError, Prompt, prompt_messages, prompt_text
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    Form,
+    Message,
+    ModelError,
+    ModelLimit,
+    ModelUnavailable,
+    Prompt,
+    Tool,
+    is_overflow,
+    prompt_messages,
+    prompt_text,
+)
+from textcraft_gym.agents.models.event_loop import event_loop, submit
+from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion, usage_of
 from textcraft_gym.errors import at_least
 
 PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
 """Sampling parameters that are sent, each of which can be left out or renamed."""
-
 MAX_STOPS = 4
 """Maximum number of stop sequences that the API accepts; completions are cut at the others after they arrive."""
+REASONING_TOKENS = 4096
+"""Tokens that are added to the limit of an answer once a model is seen to reason."""
+MAX_CONNECTIONS = 512
+MAX_ANSWER = 1 << 24
+"""Maximum size of an answer in bytes, also after decompression."""
+MAX_BACKOFF = 8.0
+"""Maximum number of seconds before another attempt where the server asks for none."""
+DEFAULT_URL = "https://api.openai.com/v1"
+
+_log = logging.getLogger("textcraft_gym.models")
+_REFUSES = re.compile(
+    r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:allowed|permitted|available|accepted)|"
+    r"extra|invalid|cannot (?:be )?(?:used|specified|set)|only the default|deprecated|instead|must not",
+    re.IGNORECASE,
+)
+_NO_MONEY = re.compile(r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I)
+_FILTERED = re.compile(r"content[_ ](?:filter|policy|management)|safety system|moderation", re.IGNORECASE)
+_RETRIED = frozenset((408, 409, 425, 429))
 
 
 @dataclass(frozen=True)
@@ -27,24 +76,66 @@ class Price:
     completion: float
 
 
+@dataclass
+class Learned:
+    """What a server was found to want, for the time that the model is used.
+
+    Attributes:
+        omit: Parameters that it refuses.
+        rename: Parameters that it wants under another name.
+        stream: Whether it only streams.
+        no_system: Whether it takes no system message.
+        reasons: Whether the model was seen to reason.
+    """
+
+    omit: set[str] = field(default_factory=set)
+    rename: dict[str, str] = field(default_factory=dict)
+    stream: bool = False
+    no_system: bool = False
+    reasons: bool = False
+
+
+class _Response(NamedTuple):
+    """A server's answer: its status, headers in lower case, and body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class _Refused(Exception):
+    """The server refuses a request as it is; another one may be taken."""
+
+    def __init__(self, error: ServerError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
 class OpenAIModel:
     """A model by its name on a server.
 
     Sent are ``max_tokens``, ``temperature``, ``top_p`` (1), ``stop``, ``seed`` where the temperature is above 0, and
-    ``logprobs`` if asked for; for models that refuse one of these or want another, see ``omit``, ``rename``, ``extra``.
+    ``logprobs`` if asked for. What the server refuses by a status of 400 is left out or renamed by itself, and said
+    once; ``omit``, ``rename`` and ``extra`` do so from the first request. A lone line break is never sent to the chat
+    endpoint as a stop sequence, since reasoning and answers begin with one; completions are cut at it here.
 
     Args:
         name: The model's name on the server.
         endpoint: ``chat``, which is sent messages, or ``completion``, which is sent the prompt as one text.
         base_url: The server's address; by default ``OPENAI_BASE_URL``, else OpenAI's.
         api_key: By default ``OPENAI_API_KEY``; any text for a server that needs none.
-        timeout: Seconds to wait for an answer.
+        timeout: Seconds to wait for one whole answer, and the longest wait that a server may ask for before another
+            attempt.
         max_retries: Maximum number of retries after a time-out, a lost connection, a status of 429 or of 500 and above.
         price: Price per million tokens; without one a completion costs nothing.
         dialogue: Whether the chat endpoint is sent a dialogue message by message; else as one message of the user.
+        reasoning_tokens: Tokens for reasoning, added to the limit of each answer; by default none, and 4,096 from the
+            moment that the model is seen to reason.
+        stream: Whether to ask for a stream; a server that only streams is found out.
         omit: Names of ``PARAMETERS`` to leave out.
         rename: New names of ``PARAMETERS``, such as ``{"max_tokens": "max_completion_tokens"}``.
         extra: Further parameters of each request, such as ``{"reasoning_effort": "low"}``.
+        headers: Further headers of each request, such as ``{"api-key": "..."}``.
         logprobs: Whether completions have the log-probabilities of their tokens. Token ids are kept wherever a server
             sends them, as vLLM does for ``extra={"return_token_ids": true}``.
 
@@ -53,6 +144,8 @@ class OpenAIModel:
         ValueError: If an argument has a wrong type or value.
     """
 
+    takes_tools = True
+
     def __init__(
         self,
         name: str,
@@ -60,131 +153,409 @@ class OpenAIModel:
         endpoint: Literal["chat", "completion"] = "chat",
         base_url: str | None = None,
         api_key: str | None = None,
-        timeout: float = 60.0,
+        timeout: float = 300.0,
         max_retries: int = 5,
         price: Price | None = None,
         dialogue: bool = True,
+        reasoning_tokens: int | None = None,
+        stream: bool = False,
         omit: Collection[str] = (),
         rename: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
         logprobs: bool = False,
     ) -> None:
         if endpoint not in ("chat", "completion"):
             raise ValueError(f"expected the endpoint chat or completion, got {endpoint!r}")
-        _check_connection(base_url, timeout, max_retries)
-        for option, flag in (("dialogue", dialogue), ("logprobs", logprobs)):
+        url = base_url or os.environ.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL
+        _check_connection(url, timeout, max_retries)
+        for option, flag in (("dialogue", dialogue), ("stream", stream), ("logprobs", logprobs)):
             if type(flag) is not bool:
                 raise ValueError(f"expected {option} to be true or false, got {flag!r}")
-        _check_parameters(omit, rename, extra)
+        if reasoning_tokens is not None:
+            at_least("reasoning_tokens", reasoning_tokens, 0)
+        _check_parameters(omit, rename, extra, headers)
         self.name = name
         self.endpoint = endpoint
+        self.form: Form = "chat" if endpoint == "chat" else "line"
         self.price = price
         self.dialogue = dialogue
-        self.omit = frozenset(omit)
-        self.rename = dict(rename or {})
+        self.reasoning_tokens = reasoning_tokens
         self.extra = dict(extra or {})
         self.logprobs = logprobs
-        try:
-            self._client = openai.OpenAI(base_url=base_url, api_key=api_key, timeout=timeout, max_retries=max_retries)
-        except openai.OpenAIError as error:
-            raise ModelError(f"{name}: {error}") from error
-        self._closing = weakref.finalize(self, self._client.close)
+        self.timeout = timeout
+        self.max_retries = max_retries
+        self.learned = Learned(set(omit), dict(rename or {}), stream)
+        self._url, self._shown, userinfo = _address(url, endpoint)
+        self._headers = {"Authorization": _authorization(name, api_key, userinfo), **(headers or {})}
+        self._session = _Session(self._url, timeout)
+        self._closing = weakref.finalize(self, self._session.close)
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
+        tools: tuple[Tool, ...] = (),
     ) -> Completion:
         """Return the completion; the sample is the server's seed where the temperature is above 0.
 
         Raises:
-            ModelError: If the server gave none, after every retry.
+            ModelError: If the server gave none, after every retry; of the class ``ModelLimit`` if the prompt exceeds
+                the context, ``ModelUnavailable`` if no request can succeed.
         """
-        parameters: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature, "top_p": 1}
-        if stop:
-            parameters["stop"] = list(stop[:MAX_STOPS])
-        if temperature > 0:
-            parameters["seed"] = sample
-        if self.logprobs:
-            # The chat endpoint takes a flag; the other takes the number of alternatives to report, at least 1.
-            parameters["logprobs"] = True if self.endpoint == "chat" else 1
-        sent = {self.rename.get(key, key): value for key, value in parameters.items() if key not in self.omit}
-        try:
-            return self._completion(self._ask(prompt, {**sent, **self.extra}), stop)
-        except openai.APIConnectionError as error:
-            reason = f"{error} ({error.__cause__})" if error.__cause__ else str(error)
-            server = self._client.base_url.netloc.decode()  # the whole address may hold a password
-            raise ModelError(f"{self.name}: no answer from {server}: {reason}") from error
-        except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:
-            # The others come out of the SDK when a server's answer is malformed.
-            raise ModelError(f"{self.name}: {type(error).__name__}: {error}") from error
+        request = CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
+        return submit(self.complete_async(request)).result()
+
+    async def complete_async(self, request: CompletionRequest) -> Completion:
+        """Return the completion of one request beside others, in the loop of ``event_loop``; see ``complete``."""
+        spent: list[Completion] = []  # answers that were paid for and could not be used
+        while True:
+            body = self._body(request)
+            try:
+                completion = self._read(await self._post(body), request)
+            except _Refused as refusal:
+                # Another request may have learned it meanwhile.
+                if self._body(request) == body and not self._learn(refusal.error, body):
+                    raise ModelError(f"{self.name}: {self._shown}: {refusal.error.message}") from None
+                continue
+            room = self._room()
+            if completion.reasoning or completion.usage.get("reasoning_tokens"):
+                self.learned.reasons = True
+            cut_off = completion.is_empty and completion.finish_reason == "length"
+            if cut_off and self.reasoning_tokens is None and not self.learned.reasons:
+                self.learned.reasons = True  # it thought where nobody can see it
+            if not (cut_off and self._room() > room):
+                return _with_costs_of(completion, spent)
+            spent.append(completion)
 
     def close(self) -> None:
         """Close the connections; they are also closed with the last reference to the model."""
         self._closing()
 
-    def _ask(self, prompt: Prompt, parameters: dict[str, Any]) -> Any:
-        """Return the server's answer. The parameters bypass the SDK's signature, so that any name can be sent."""
-        if self.endpoint == "completion":
-            return self._client.completions.create(model=self.name, prompt=prompt_text(prompt), extra_body=parameters)
-        turns = prompt_messages(prompt) if self.dialogue else (Message("user", prompt_text(prompt)),)
-        messages: Any = [{"role": role, "content": content} for role, content, *_ in turns]
-        return self._client.chat.completions.create(model=self.name, messages=messages, extra_body=parameters)
+    def _room(self) -> int:
+        if self.reasoning_tokens is not None:
+            return self.reasoning_tokens
+        return REASONING_TOKENS if self.learned.reasons else 0
 
-    def _completion(self, answer: Any, stop: tuple[str, ...]) -> Completion:
-        choice = answer.choices[0]
-        written = (choice.message.content if self.endpoint == "chat" else choice.text) or ""
-        text = _cut(written, stop)
-        usage = {
-            name: int(count)
-            for name in ("prompt_tokens", "completion_tokens")
-            if (count := getattr(answer.usage, name, None)) is not None
+    def _body(self, request: CompletionRequest) -> dict[str, Any]:
+        """Return the request as the server is thought to want it."""
+        is_chat = self.endpoint == "chat"
+        parameters: dict[str, Any] = {
+            "max_tokens": request.max_tokens + self._room(),
+            "temperature": request.temperature,
+            "top_p": 1,
         }
-        # Log-probabilities and ids cannot be cut at a character.
-        if text != written:  # the server's tokens are then not those of this text
-            return Completion(text, usage, self._cost(usage))
-        return Completion(text, usage, self._cost(usage), _logprobs(choice), _token_ids(choice))
+        stops = [end for end in request.stop if end.strip("\n") or not is_chat]
+        if stops:
+            parameters["stop"] = stops[:MAX_STOPS]
+        if request.temperature > 0:
+            parameters["seed"] = request.sample
+        if self.logprobs:
+            # The chat endpoint takes a flag; the other takes the number of alternatives to report, at least 1.
+            parameters["logprobs"] = True if is_chat else 1
+        learned = self.learned
+        sent = {learned.rename.get(key, key): value for key, value in parameters.items() if key not in learned.omit}
+        prompt = {"messages": self._messages(request.prompt)} if is_chat else {"prompt": prompt_text(request.prompt)}
+        tools = {"tools": [_tool(tool) for tool in request.tools]} if request.tools else {}
+        stream = {"stream": True, "stream_options": {"include_usage": True}} if learned.stream else {}
+        stream = {key: value for key, value in stream.items() if key not in learned.omit}
+        return {"model": self.name, **prompt, **tools, **sent, **stream, **self.extra}
 
-    def _cost(self, usage: dict[str, int]) -> float:
+    def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
+        turns = list(prompt_messages(prompt)) if self.dialogue else [Message("user", prompt_text(prompt))]
+        if self.learned.no_system and len(turns) > 1 and turns[0].role == "system":
+            system, first, *rest = turns
+            turns = [first._replace(content=f"{system.content}\n\n{first.content}"), *rest]
+        return [_message(turn) for turn in turns]
+
+    def _read(self, response: _Response, request: CompletionRequest) -> Completion:
+        """Return the completion of an answer, with its cost."""
+        answer = parse(response.body)
+        whole = read_completion(answer, takes_tools=bool(request.tools))
+        completion = whole._replace(text=_cut(whole.text, request.stop), cost=self._cost(usage_of(answer)))
+        if completion.text != whole.text:  # the server's tokens are then not those of this text
+            return completion._replace(logprobs=None, token_ids=None)
+        return completion
+
+    def _cost(self, usage: Mapping[str, int]) -> float:
         if not self.price:
             return 0.0
         prompt = usage.get("prompt_tokens", 0) * self.price.prompt
         return (prompt + usage.get("completion_tokens", 0) * self.price.completion) / 1_000_000
 
+    def _learn(self, error: ServerError, body: Mapping[str, Any]) -> bool:
+        """Leave out or rename what the server refuses; return whether there was something to change."""
+        learned = self.learned
+        told = f"{error.message} {error.code}"
+        if re.search(r"stream", told, re.I) and "stream_options" not in told and not learned.stream:
+            learned.stream = True
+            return self._say("the server only streams")
+        if not (_REFUSES.search(told) or error.parameter):
+            return False
+        names = {learned.rename.get(key, key): key for key in (*PARAMETERS, "stream_options")}
+        sent = [name for name in names if name in body and name not in self.extra]
+        refused = next((name for name in sent if name == error.parameter), None)
+        refused = refused or next((name for name in sent if re.search(rf"\b{name}\b", error.message)), None)
+        if refused == "max_tokens" and "max_tokens" not in learned.rename:
+            learned.rename["max_tokens"] = "max_completion_tokens"
+            return self._say("max_tokens is sent as max_completion_tokens")
+        if refused:
+            learned.omit.add(names[refused])
+            return self._say(f"the server refuses {refused}, which is left out")
+        roles = re.search(r"\bsystem\b|\brole", told, re.I)
+        if roles and not learned.no_system and body.get("messages", [{}])[0].get("role") == "system":
+            learned.no_system = True
+            return self._say("the server takes no system message: instructions stand in the user's first")
+        return False
 
-def _logprobs(choice: Any) -> tuple[float, ...] | None:
-    """Return the log-probability of each token, None if the server sent none; the two endpoints differ in form."""
-    found = getattr(choice, "logprobs", None)
-    if found is None:
-        return None
-    content = getattr(found, "content", None)
-    values = getattr(found, "token_logprobs", None) if content is None else [token.logprob for token in content]
-    return None if values is None else tuple(map(float, values))
+    def _say(self, what: str) -> bool:
+        _log.warning("%s: %s from here on", self.name, what)
+        return True
+
+    async def _post(self, body: Mapping[str, Any]) -> _Response:
+        """Return the answer to a request, after retries.
+
+        Raises:
+            _Refused: If the server refuses it as it is.
+            ModelError: If there is no answer that can be used.
+        """
+        data = json.dumps(body).encode()
+        attempt = 0
+        while True:
+            wait: float | None = None
+            try:
+                response = await self._session.post(data, self._headers)
+            except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:
+                trouble = f"no answer from {urlsplit(self._url).netloc}: {self._reason(error)}"
+            else:
+                failure = self._failure(response)
+                if failure is None:
+                    return response
+                trouble, wait = failure, _asked_wait(response.headers)
+            if wait is not None and wait > self.timeout:
+                raise ModelError(f"{self.name}: {trouble}; the server asks to wait {wait:.0f} s, longer than timeout")
+            if attempt == self.max_retries:
+                raise ModelError(f"{self.name}: {trouble}")
+            backoff = min(0.5 * 2**attempt, MAX_BACKOFF) * random.uniform(0.75, 1.25)
+            await asyncio.sleep(backoff if wait is None else wait)
+            attempt += 1
+
+    def _reason(self, error: Exception) -> str:
+        """Return why there is no answer."""
+        if isinstance(error, asyncio.TimeoutError):
+            return f"none after {self.timeout:g} s"
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return f"connection failed: {os.strerror(error.errno) if error.errno else error.os_error}".lower()
+        return str(error) or type(error).__name__
+
+    def _failure(self, response: _Response) -> str | None:
+        """Return what went wrong if another attempt may succeed; None for an answer that can be read.
+
+        Raises:
+            _Refused, ModelError: If another attempt would end in the same way.
+        """
+        status = response.status
+        error = error_of(response.body)
+        if status == 200:
+            if error is None:
+                return _unusable(response.body)
+            numbers = re.findall(r"\b[45]\d\d\b", error.code)
+            status = int(numbers[0]) if numbers else 500  # a gateway passes on its provider's failure
+        error = error or ServerError("an empty answer")
+        told = f"status {status}: {error.message}" if error.message else f"status {status}"
+        if is_overflow(f"{error.message} {error.code}"):
+            raise ModelLimit(f"{self.name}: {told}", "context")
+        if _NO_MONEY.search(f"{error.message} {error.code}") or status == 402:
+            raise ModelUnavailable(f"{self.name}: no money left: {told}")
+        if status in (401, 403):
+            raise ModelUnavailable(f"{self.name}: the key is refused: {told}")
+        if status in (404, 405):
+            if re.search(r"\bmodel\b", error.message, re.I):
+                raise ModelUnavailable(f"{self.name}: there is no such model at {self._shown}: {told}")
+            raise ModelUnavailable(f"{self.name}: POST {self._shown}: {told}; base_url mostly ends with /v1")
+        if 300 <= status < 400:
+            raise ModelUnavailable(f"{self.name}: POST {self._shown} is redirected: give base_url as it is now")
+        if status >= 500 or status in _RETRIED:
+            return told
+        if _FILTERED.search(f"{error.message} {error.code}"):
+            raise ModelLimit(f"{self.name}: {told}", "content_filter")
+        raise _Refused(error)
 
 
-def _token_ids(choice: Any) -> tuple[int, ...] | None:
-    """Return the id of each token, None if the server sent none; the field is vLLM's."""
-    found = getattr(choice, "token_ids", None)
-    return None if found is None else tuple(map(int, found))
+class _Session:
+    """Connections to one server, made in the event loop with the first request.
+
+    Args:
+        url: Where requests are sent.
+        timeout: Seconds for a whole answer.
+    """
+
+    def __init__(self, url: str, timeout: float) -> None:
+        self._url = url
+        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, 30.0))
+        self._session: aiohttp.ClientSession | None = None
+
+    async def post(self, data: bytes, headers: Mapping[str, str]) -> _Response:
+        """Send a request and return its whole answer; a longer one than ``MAX_ANSWER`` is an error."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
+                timeout=self._timeout,
+                proxy=_proxy(self._url),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+            )
+        async with self._session.post(self._url, data=data, headers=headers, allow_redirects=False) as response:
+            chunks: list[bytes] = []
+            size = 0
+            async for chunk in response.content.iter_any():
+                size += len(chunk)
+                if size > MAX_ANSWER:
+                    raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER >> 20} MiB")
+                chunks.append(chunk)
+            found = {key.lower(): value for key, value in response.headers.items()}
+            return _Response(response.status, found, _decompressed(b"".join(chunks), found.get("content-encoding", "")))
+
+    def close(self) -> None:
+        """Close the connections."""
+        session, self._session = self._session, None
+        if session is not None:
+            with contextlib.suppress(RuntimeError, TimeoutError):  # the loop may have ended with the interpreter
+                asyncio.run_coroutine_threadsafe(session.close(), event_loop()).result(timeout=2)
+
+
+def _unusable(body: bytes) -> str | None:
+    """Return why an answer with status 200 holds no completion; None if it does."""
+    try:
+        read_completion(parse(body))
+    except Malformed as error:
+        return str(error)
+    return None
+
+
+def _with_costs_of(completion: Completion, spent: Collection[Completion]) -> Completion:
+    """Return a completion with the tokens and costs of those that were paid for before it."""
+    if not spent:
+        return completion
+    usage = dict(completion.usage)
+    for earlier in spent:
+        for kind, count in earlier.usage.items():
+            usage[kind] = usage.get(kind, 0) + count
+    return completion._replace(usage=usage, cost=completion.cost + sum(earlier.cost for earlier in spent))
+
+
+def _message(message: Message) -> dict[str, Any]:
+    """Return a message in the API's form."""
+    sent: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        sent["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        sent["tool_call_id"] = message.tool_call_id
+    return sent
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    """Return a tool in the API's form."""
+    described = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": described}
 
 
 def _cut(text: str, stop: tuple[str, ...]) -> str:
-    """Cut a text at the first stop sequence: some servers ignore ``stop``."""
+    """Cut a text at the first stop sequence, since some servers ignore ``stop``; line breaks before it do not count."""
+    text = text.lstrip("\r\n") if any(end.startswith("\n") for end in stop) else text
     for end in stop:
         text = text.split(end, 1)[0]
     return text
 
 
-def _check_connection(base_url: str | None, timeout: float, max_retries: int) -> None:
+def _decompressed(body: bytes, encoding: str) -> bytes:
+    """Return a body that a server compressed though it was asked not to.
+
+    Raises:
+        aiohttp.ClientPayloadError: If it is too long, or compressed in another way than by gzip or deflate.
+    """
+    if encoding in ("", "identity"):
+        return body
+    try:
+        decompressor = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+        whole = decompressor.decompress(body, MAX_ANSWER)
+    except zlib.error as error:
+        raise aiohttp.ClientPayloadError(f"the answer cannot be decompressed ({encoding}): {error}") from error
+    if decompressor.unconsumed_tail:
+        raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER >> 20} MiB")
+    return whole
+
+
+def _asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to wait before another attempt; None if it asks for none."""
+    with contextlib.suppress(KeyError, ValueError):
+        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    asked = headers.get("retry-after", "")
+    with contextlib.suppress(ValueError):
+        return max(0.0, float(asked))
+    date = email.utils.parsedate_to_datetime(asked) if re.search(r"\d:\d", asked) else None
+    return max(0.0, date.timestamp() - time.time()) if date else None
+
+
+def _address(url: str, endpoint: str) -> tuple[str, str, str]:
+    """Return where requests are sent, the same as it may be shown, and the ``user:password`` of an address."""
+    parts = urlsplit(url)
+    userinfo, _, host = parts.netloc.rpartition("@")
+    path = parts.path.rstrip("/") + ("/chat/completions" if endpoint == "chat" else "/completions")
+    shown = urlunsplit((parts.scheme, host, path, "", ""))
+    return urlunsplit((parts.scheme, host, path, parts.query, "")), shown, unquote(userinfo)
+
+
+def _authorization(name: str, api_key: str | None, userinfo: str) -> str:
+    """Return the header that proves who asks.
+
+    Raises:
+        ModelError: If there is no key, or it has signs that a header cannot have; the key is not shown.
+    """
+    if userinfo:
+        return f"Basic {base64.b64encode(userinfo.encode()).decode()}"
+    key = (os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key).strip()
+    if not key:
+        raise ModelError(f"{name}: there is no key: set OPENAI_API_KEY, or api_key=none for a server that needs none")
+    if not key.isascii() or not key.isprintable():
+        raise ModelError(f"{name}: the key has signs that no key has, such as a line break; it is not shown here")
+    return f"Bearer {key}"
+
+
+def _proxy(url: str) -> str | None:
+    """Return the proxy that the environment names for an address; None for none."""
+    parts = urlsplit(url)
+    if urllib.request.proxy_bypass(parts.hostname or ""):
+        return None
+    proxies = urllib.request.getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+def _check_connection(base_url: str, timeout: float, max_retries: int) -> None:
     """Refuse here what would fail at every call."""
-    if base_url is not None and not str(base_url).startswith(("http://", "https://")):
+    if not str(base_url).startswith(("http://", "https://")):
         raise ValueError(f"expected base_url to begin with http:// or https://, got {base_url!r}")
     if type(timeout) not in (int, float) or not timeout > 0:
         raise ValueError(f"expected timeout to be a number of seconds above 0, got {timeout!r}")
     at_least("max_retries", max_retries, 0)
 
 
-def _check_parameters(omit: Collection[str], rename: Mapping[str, str] | None, extra: Mapping[str, Any] | None) -> None:
+def _check_parameters(
+    omit: Collection[str],
+    rename: Mapping[str, str] | None,
+    extra: Mapping[str, Any] | None,
+    headers: Mapping[str, str] | None,
+) -> None:
     """Make sure that parameters are left out, renamed and added by name."""
-    for option, mapping in (("rename", rename), ("extra", extra)):
+    for option, mapping in (("rename", rename), ("extra", extra), ("headers", headers)):
         if not isinstance(mapping, Mapping | None):
             raise ValueError(f'expected {option} to be an object such as {{"name": "value"}}, got {mapping!r}')
     if isinstance(omit, str) or not isinstance(omit, Collection):

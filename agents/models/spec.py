@@ -65,7 +65,7 @@ def make_model(
         kind, name, fields = _parts(_identified(spec) if cassette else spec)
         options = key_values(fields)
         if replay_only and kind in ("openai", "local"):  # a replay needs neither the package nor a key
-            return Cassette(cassette or "", name=_identity(kind, name, options))
+            return Cassette(cassette or "", name=_identity(kind, name, options), form=form_of_spec(spec))
         label, make, names = _find(kind, name)
         if seed is not None and "seed" in inspect.signature(make).parameters:
             options = {"seed": seed, **options}

@@ -34,7 +34,7 @@ from textcraft_gym.agents.contract.agent import (
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Form, Model, ModelError, form_of
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
-from textcraft_gym.evaluation.model_calls import ModelCall, ModelThreads
+from textcraft_gym.evaluation.model_calls import ModelCall, ModelCalls
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
 from textcraft_gym.task import tasks_of
 
@@ -177,7 +177,7 @@ def run_episode(
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
     runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls, on_request, reading)
-    with closing(ModelThreads()) as threads, closing(runner):
+    with closing(ModelCalls()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
     if runner.failure:

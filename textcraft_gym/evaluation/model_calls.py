@@ -1,16 +1,25 @@
-"""Calls to models: from this thread, from worker threads, or in batches if a model takes batches."""
+"""Calls to models: in an event loop, in batches, or from threads, whichever a model can."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Model, ModelError, batch_method
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    Model,
+    ModelError,
+    async_method,
+    batch_method,
+)
+from textcraft_gym.agents.models.event_loop import event_loop
 
 DEFAULT_THREADS = 128
 """Maximum number of threads of a run; a run with more environments may have one thread each."""
@@ -58,15 +67,19 @@ class _Done(NamedTuple):
     samples: Sequence[_Sample]
     answers: Sequence[Answer]
     seconds: float
+    from_thread: bool = True
 
 
-class ModelThreads:
-    """Calls models from a pool of threads; a batching model gets all pending requests as one batch at a time.
+class ModelCalls:
+    """Calls models, each in the way that it is best at.
+
+    One that waits in an event loop gets every request at once, a batching one all pending requests as one batch at a
+    time, any other one request in each of a pool of threads.
 
     Not thread-safe: all methods are called from the thread that made it.
 
     Args:
-        max_threads: Maximum number of concurrent requests; further ones are queued.
+        max_threads: Maximum number of concurrent requests from threads; further ones are queued.
     """
 
     def __init__(self, max_threads: int = DEFAULT_THREADS) -> None:
@@ -80,12 +93,14 @@ class ModelThreads:
         self._answered: deque[ModelCall] = deque()
         self._pending: dict[int, list[_Sample]] = {}
         self._busy: set[int] = set()
+        self._unsent: list[_Sample] = []
+        self._tasks: set[asyncio.Task[None]] = set()  # touched in the event loop only
         self._closed = False
 
     def answer(self, call: ModelCall) -> None:
         """Answer a call when no other is in progress: in this thread if it is one request or one batch."""
         samples = _samples(call)
-        if len(samples) == 1 or batch_method(call.model):
+        if async_method(call.model) is None and (len(samples) == 1 or batch_method(call.model)):
             self._keep(_ask(samples))
         else:
             self.send(call)
@@ -94,7 +109,9 @@ class ModelThreads:
     def send(self, call: ModelCall) -> None:
         """Send the requests of a call; ``receive`` returns the call once they are answered."""
         samples = _samples(call)
-        if batch_method(call.model):
+        if async_method(call.model):
+            self._unsent.extend(samples)
+        elif batch_method(call.model):
             self._pending.setdefault(id(call.model), []).extend(samples)
         else:
             for sample in samples:
@@ -106,8 +123,10 @@ class ModelThreads:
             # Only when no answer is ready: the episode of a ready answer may add a request to the next batch.
             if self._done.empty():
                 self._start_batches()
-            self._keep(self._done.get())
-            self._under_way -= 1
+                self._start_tasks()
+            done = self._done.get()
+            self._under_way -= done.from_thread
+            self._keep(done)
         return self._answered.popleft()
 
     def close(self) -> None:
@@ -115,6 +134,8 @@ class ModelThreads:
         self._closed = True
         for _ in self._threads:
             self._work.put(None)
+        if self._tasks:
+            event_loop().call_soon_threadsafe(self._cancel_tasks)
 
     def _start_batches(self) -> None:
         # Those of all models together, and not before the last ones are back: which requests a batch has must not
@@ -130,6 +151,32 @@ class ModelThreads:
         if len(self._threads) < min(self._under_way, self._max_threads):
             self._threads.append(threading.Thread(target=self._serve, daemon=True))
             self._threads[-1].start()
+
+    def _start_tasks(self) -> None:
+        # Many at a time, since each wake-up of the event loop's thread costs as much as a request.
+        if self._unsent:
+            event_loop().call_soon_threadsafe(self._create_tasks, self._unsent)
+            self._unsent = []
+
+    def _create_tasks(self, samples: Sequence[_Sample]) -> None:
+        for sample in samples:
+            task = asyncio.get_running_loop().create_task(self._serve_async(sample))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _cancel_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def _serve_async(self, sample: _Sample) -> None:
+        start = time.perf_counter()
+        answer: Answer
+        try:
+            complete = async_method(sample.call.model)
+            answer = await complete(sample.request) if complete else ModelError("the model is no longer asynchronous")
+        except Exception as error:  # a model is foreign code
+            answer = error
+        self._done.put(_Done([sample], [answer], time.perf_counter() - start, from_thread=False))
 
     def _keep(self, done: _Done) -> None:
         for (call, position), answer in zip(done.samples, done.answers, strict=True):
@@ -173,12 +220,16 @@ def _ask(samples: Sequence[_Sample]) -> _Done:
 
 
 def _complete(model: Model, request: CompletionRequest) -> Completion:
+    if request.tools and not getattr(model, "takes_tools", False):
+        raise ModelError("this model takes no tools: play it with form=chat or form=line")
+    offered: dict[str, Any] = {"tools": request.tools} if request.tools else {}
     return model.complete(
         request.prompt,
         stop=request.stop,
         max_tokens=request.max_tokens,
         temperature=request.temperature,
         sample=request.sample,
+        **offered,
     )
 
 

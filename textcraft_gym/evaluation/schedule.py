@@ -9,7 +9,7 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models
-from textcraft_gym.evaluation.model_calls import DEFAULT_THREADS, ModelCall, ModelThreads
+from textcraft_gym.evaluation.model_calls import DEFAULT_THREADS, ModelCall, ModelCalls
 from textcraft_gym.evaluation.step_limit import step_budget
 
 
@@ -43,7 +43,7 @@ def run_episodes(
     idle = list(envs)
     waiting = iter(jobs)
     under_way: dict[ModelCall, EpisodeRunner] = {}
-    with closing(ModelThreads(max(len(envs), DEFAULT_THREADS))) as threads:
+    with closing(ModelCalls(max(len(envs), DEFAULT_THREADS))) as threads:
         try:
             while True:
                 if idle and (job := next(waiting, None)):

@@ -200,20 +200,6 @@ def of_an_earlier_version(file: Path) -> None:
         tape.execute("alter table completions drop column token_ids")
 
 
-def test_cassette__goes_on_with_a_file_of_an_earlier_version(tmp_path: Path):
-    of_an_earlier_version(tmp_path / "tape")
-    before = (tmp_path / "tape").read_bytes()
-    (tmp_path / "tape").chmod(0o444)
-    replay = Cassette(tmp_path / "tape", name="counting")
-    assert replay.complete("p", **ASK).text.startswith("p 1")
-    assert (tmp_path / "tape").read_bytes() == before
-    (tmp_path / "tape").chmod(0o644)
-    cassette = Cassette(tmp_path / "tape", Detailed())
-    assert cassette.complete("p", **ASK).logprobs is None
-    assert cassette.complete("q", **ASK).logprobs == (-0.5, -1e-9)
-    assert Cassette(tmp_path / "tape", Detailed()).complete("q", **ASK).token_ids == (7, 128000)
-
-
 class Batching(Counting):
     """Completes batches, and fails where a prompt is ``bad``."""
 

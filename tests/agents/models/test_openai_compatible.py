@@ -33,7 +33,6 @@ def test_complete__asks_the_chat_endpoint():
             "max_tokens": 50,
             "temperature": 0.0,
             "top_p": 1,
-            "stop": ["\n"],
         }
     ]
 
@@ -41,7 +40,8 @@ def test_complete__asks_the_chat_endpoint():
 def test_complete__asks_the_completion_endpoint():
     with serving(says("inventory")) as server:
         assert model(server, endpoint="completion").complete("a prompt", **ASK) == Completion("inventory")
-    assert (server.requests[0]["path"], server.requests[0]["prompt"]) == ("/v1/completions", "a prompt")
+    (asked,) = server.requests
+    assert (asked["path"], asked["prompt"], asked["stop"]) == ("/v1/completions", "a prompt", ["\n"])
 
 
 def test_complete__seeds_samples_only_where_there_is_chance():

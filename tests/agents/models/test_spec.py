@@ -202,7 +202,6 @@ def test_make_model__options_in_json_may_contain_commas():
     assert {key: request[key] for key in request if key not in ("path", "key", "messages")} == {
         "model": "o",
         "max_completion_tokens": 5,
-        "stop": ["\n"],
         "reasoning_effort": "low",
         "stop_at": [1, "a,b"],
     }

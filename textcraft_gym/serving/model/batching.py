@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from textcraft_gym.agents.contract.model import CompletionRequest, Model, batch_method
 from textcraft_gym.errors import TextCraftGymError
-from textcraft_gym.evaluation.model_calls import Answer, ModelCall, ModelThreads
+from textcraft_gym.evaluation.model_calls import Answer, ModelCall, ModelCalls
 
 MAX_WAITING = 1024
 MAX_BATCH = 32
@@ -97,7 +97,7 @@ class Batcher:
             return [self._queue.popleft() for _ in range(min(len(self._queue), self._max_batch))]
 
     def _answer(self, jobs: Sequence[_Job]) -> None:
-        threads, call = ModelThreads(), ModelCall(self.model, [job.request for job in jobs])
+        threads, call = ModelCalls(), ModelCall(self.model, [job.request for job in jobs])
         threads.answer(call)  # what the model raises is an answer, too
         threads.close()
         for index, job in enumerate(jobs):
