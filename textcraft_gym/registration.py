@@ -17,7 +17,6 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from textcraft_gym.errors import TextCraftGymError, UnknownName
 
-
 INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}
 """The keys of info that an environment has only if it is made with an argument, by the argument."""
 
@@ -116,7 +115,9 @@ def make_for(agent: object, env_id: str, **arguments: Any) -> gym.Env[str, str]:
 
 
 def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -> None:
-    """Make sure that the info of a reset has what an agent declares in ``env_args``, of any environment in any wrappers.
+    """Make sure that the info of a reset has what an agent declares in ``env_args``.
+
+    The info is judged, and not the environment, which may be foreign and in any wrappers.
 
     Raises:
         ValueError: If it has not.
