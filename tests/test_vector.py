@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -134,6 +135,18 @@ def test_reset__takes_a_seed_for_each_and_options():
         assert list(info["task"]) == ["minecraft:beehive"] * 3
 
 
+@pytest.mark.parametrize("number", [np.int64, np.uint8, np.int32])
+def test_reset__takes_the_integers_of_numpy(number):
+    native = TextVectorEnv("TextCraft-v0", 2)
+    expected = native.reset(seed=[3, 4])[0]
+    for seed in (number(3), np.array([3, 4], number), [number(3), 4], (3, number(4))):
+        assert native.reset(seed=seed)[0] == expected
+    assert native.reset(seeds=[number(3), number(4)])[0] == expected
+    single = gym.make("TextCraft-v0")
+    assert single.reset(seed=number(3))[0] == expected[0]
+    json.dumps(single.get_wrapper_attr("snapshot")())  # the seed in it is plain as well
+
+
 def test_reset__takes_a_task_and_a_seed_for_each():
     native = TextVectorEnv("TextCraft-v0", 3)
     single = gym.make("TextCraft-v0")
@@ -200,6 +213,9 @@ def test_calls__that_are_wrong_raise():
         native.step([NONSENSE] * 2)
     with pytest.raises(ValueError, match="expected 2 seeds, got 3"):
         native.reset(seed=[1, 2, 3])
+    for seed in (3.0, "34", np.array(3)):
+        with pytest.raises(TypeError, match="expected a seed, or one for each environment, got"):
+            native.reset(seed=seed)
     with pytest.raises(ValueError, match="expected 2 tasks, got 1"):
         native.reset(tasks=["minecraft:ladder"])
     with pytest.raises(ValueError, match="seed or seeds"):

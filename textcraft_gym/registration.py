@@ -17,6 +17,9 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from textcraft_gym.errors import TextCraftGymError, UnknownName
 
+INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}
+"""The keys of info that an environment has only if it is made with an argument, by the argument."""
+
 
 class Registration(NamedTuple):
     """An id of the suite: its entry point, its limit of steps, and the arguments that the id fixes."""
@@ -109,6 +112,24 @@ def make_for(agent: object, env_id: str, **arguments: Any) -> gym.Env[str, str]:
             name = type(agent).__name__
             raise ValueError(f"{name} needs an environment made with {argument}={value}, which {env_id} does not take")
     return make(env_id, **{**needed, **arguments})
+
+
+def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -> None:
+    """Make sure that the info of a reset has what an agent declares in ``env_args``.
+
+    The info is judged, and not the environment, which may be foreign and in any wrappers.
+
+    Raises:
+        ValueError: If it has not.
+    """
+    needed: Mapping[str, Any] = getattr(agent, "env_args", {})
+    for argument, key in INFO_OF.items():
+        if needed.get(argument) and key not in info:
+            name = env.spec.id if env.spec else str(env)
+            raise ValueError(
+                f"{type(agent).__name__} reads info[{key!r}], which {name} lacks: "
+                f"make it with {argument}=True, gym.make(..., {argument}=True)"
+            )
 
 
 def check_is_text(env: gym.Env[Any, Any], name: str) -> None:

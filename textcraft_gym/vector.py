@@ -15,6 +15,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from textcraft_gym.envs.text_env import plain_seed
 from textcraft_gym.errors import UnknownName, at_least
 from textcraft_gym.registration import creator, find_spec, make
 
@@ -103,14 +104,17 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
 
         Raises:
             ResetNeeded: If the first reset leaves environments out.
-            TypeError: If the ``reset_mask`` is no array of booleans.
+            TypeError: If a seed is no integer, or the ``reset_mask`` no array of booleans.
             UnknownName: For a task or an option that does not exist.
             ValueError: If there are more or fewer seeds, tasks or flags than environments, or no flag is set.
         """
         if seed is not None and seeds is not None:
             raise ValueError("expected seed or seeds, got both")
-        first = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
-        own_seeds = self._for_each("seeds", seeds if first is None else first)
+        first = plain_seed(seed)
+        each = range(first, first + self.num_envs) if isinstance(first, int) else first
+        if each is not None and np.ndim(each) == 0:
+            raise TypeError(f"expected a seed, or one for each environment, got {seed!r}")
+        own_seeds = [plain_seed(one) for one in self._for_each("seeds", seeds if each is None else each)]
         own_tasks = self._for_each("tasks", tasks)
         shared = dict(options or {})
         chosen = self._chosen(shared.pop("reset_mask", None))

@@ -13,7 +13,7 @@ class ExpertAgent:
     env_args: ClassVar[dict[str, Any]] = {"expert": True}
 
     def episode(self, play: Play) -> Routine:
-        """Play the first action of each plan; KeyError where the environment gives none."""
+        """Play the first action of each plan."""
         step = play.first
         while step.info["expert_plan"]:
             step = yield from play.act(step.info["expert_plan"][0])

@@ -14,7 +14,7 @@ class RandomAgent:
     env_args: ClassVar[dict[str, Any]] = {"admissible": True}
 
     def episode(self, play: Play) -> Routine:
-        """Play until the episode is over; KeyError where the environment lists no commands."""
+        """Play until the episode is over."""
         rng = random.Random(play.seed)
         step = play.first
         while True:

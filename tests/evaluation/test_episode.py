@@ -11,15 +11,16 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from textcraft_gym import run_episode
+from textcraft_gym import make_agent, run_episode
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
-from textcraft_gym.agents.contract.agent import Act, Ask, EpisodeOver, Node, Play, Reset, Routine
+from textcraft_gym.agents.contract.agent import Act, Ask, EpisodeOver, Node, Play, Request, Reset, Routine
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelError
 from textcraft_gym.evaluation.episode import MAX_ERROR, MAX_REFUSALS, MAX_TRACEBACK, TIMES, AgentError
 from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.evaluation.step_limit import registered_limit
 from textcraft_gym.spaces import AnyText
+from textcraft_gym.wrappers import HelpfulFeedback
 
 
 class CountdownEnv(gym.Env[str, str]):
@@ -312,9 +313,46 @@ def test_random_agent__plays_the_same_for_the_same_task_and_seed():
     assert play(1) != play(2)
 
 
-def test_expert_agent__says_what_it_misses():
-    with pytest.raises(KeyError, match="expert_plan"):
-        run_episode(gym.make("TextCraft-v0"), ExpertAgent(), seed=0)
+class Unasked:
+    """A model that must not be asked."""
+
+    def complete(self, prompt: Any, **_: Any) -> Completion:
+        raise AssertionError("the model was asked")
+
+
+@pytest.mark.parametrize("around", [lambda env: env, HelpfulFeedback], ids=["bare", "wrapped"])
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        (ExpertAgent(), r"ExpertAgent reads info\['expert_plan'\], which ALFWorld-v0 lacks: make it with expert=True"),
+        (RandomAgent(), "RandomAgent .* make it with admissible=True"),
+        (make_agent("deps", profile="alfworld"), "make it with admissible=True"),
+    ],
+    ids=["expert", "random", "deps"],
+)
+def test_run_episode__refuses_an_environment_that_lacks_what_the_agent_reads(agent, said, around):
+    requests: list[Request] = []
+    with pytest.raises(ValueError, match=said):
+        run_episode(
+            around(gym.make("ALFWorld-v0")),
+            agent,
+            seed=0,
+            model=Unasked(),
+            on_request=lambda request, episode: requests.append(request),
+        )
+    assert requests == []
+
+
+def test_run_episode__refuses_a_foreign_environment_without_the_info():
+    with pytest.raises(ValueError, match="RandomAgent reads info"):
+        run_episode(CountdownEnv(), RandomAgent(), seed=0)
+
+
+def test_run_episodes__makes_a_record_of_an_environment_that_lacks_what_the_agent_reads():
+    (episode,) = run_episodes([gym.make("ALFWorld-v0")], RandomAgent(), [(None, 0)])
+    assert episode.stop_reason == "error"
+    assert "make it with admissible=True" in str(episode.error)
+    assert (episode.steps, episode.calls) == (0, {})
 
 
 def dividing(play: Play) -> Routine:

@@ -179,6 +179,60 @@ def test_limit_of_inspect__keeps_the_result_so_far():
     assert sample.scores["reward"].metadata["steps"] == 2
 
 
+@pytest.mark.parametrize("solver_name", ["chat", "command_tool"])
+@pytest.mark.parametrize(
+    ("limit", "first", "each"), [("message_limit", 1, 2), ("token_limit", 0, 2), ("turn_limit", 0, 1)]
+)
+def test_win__at_a_limit_of_inspect_counts(limit: str, first: int, each: int, solver_name: str):
+    plan = plan_of("TextCraft-v0", BEEHIVE)
+
+    def answer(messages: list[Any]) -> ModelOutput:
+        command = plan[turns(messages)]
+        if solver_name == "chat":
+            return ModelOutput.from_content("mockllm/model", command)
+        return ModelOutput.for_tool_call("mockllm/model", "command", {"action": command})
+
+    at = {limit: first + each * len(plan)}
+    task = integration.textcraft("test")
+    log = run(task, model(answer), solver=getattr(integration, solver_name)(), sample_id=f"{BEEHIVE}#0", **at)
+    assert scores(log) == [(1.0, "C")]
+
+
+@pytest.mark.parametrize(
+    ("limits", "played"),
+    [
+        ({"message_limit": 2 + 2 * 2 - 1}, 2),
+        ({"message_limit": 2 + 2 * 2}, 2),
+        ({"token_limit": 2 * 2}, 2),
+        ({"token_limit": 2 * 2 + 1}, 2),
+        ({"turn_limit": 2}, 2),
+        ({"time_limit": 3}, 2),
+        ({"working_limit": 2}, 2),
+        ({"score_on_error": True, "fail_on_error": False}, 2),
+    ],
+    ids=str,
+)
+def test_chat__keeps_what_was_reached_however_the_sample_ends(limits: dict[str, Any], played: int):
+    plan = plan_of("TextCraft-v0", BEEHIVE)
+
+    async def output(messages: list[Any], tools: Any, choice: Any, config: Any) -> ModelOutput:
+        if turns(messages) == played and "score_on_error" in limits:
+            raise RuntimeError("no answer")
+        if turns(messages) == played and limits.keys() & {"time_limit", "working_limit"}:
+            await anyio.sleep(30)
+        answer = ModelOutput.from_content("mockllm/model", plan[turns(messages)])
+        answer.usage = USAGE
+        return answer
+
+    slow = get_model("mockllm/model", custom_outputs=output, memoize=False)
+    log = run(integration.textcraft("test"), slow, sample_id=f"{BEEHIVE}#0", **limits)
+    (sample,) = log.samples or []
+    assert sample.limit or sample.error
+    assert sample.scores
+    assert sample.scores["reward"].metadata
+    assert sample.scores["reward"].metadata["steps"] == played
+
+
 def test_tool__plays_until_the_game_is_over():
     plan = plan_of("TextCraft-v0", BEEHIVE)
 

@@ -85,6 +85,75 @@ def test_verbs__shop():
     assert made.click("Back to Search") == env.step("click[Back to Search]")[0]
 
 
+@pytest.mark.parametrize(
+    ("amount", "item"),
+    [
+        (2.0, "bamboo"),
+        ("2", "bamboo"),
+        ("2.0", "Bamboo"),
+        ('"2"', '"bamboo"'),
+        (2, "`bamboo`"),
+        (2, "[bamboo]"),
+        (2, "2 bamboo"),
+        (2, "get 2 bamboo"),
+        (2, "bamboo.\n"),
+    ],
+)
+def test_get__reads_the_arguments_that_models_write(amount, item):
+    made = game("TextCraft-v0", tools="verbs", distractors=0)()
+    made.reset(**LADDER)
+    assert made.get(amount, item) == "Got 2 bamboo"
+
+
+@pytest.mark.parametrize("amount", [2.5, "two", None, True, float("inf"), float("nan"), 1e20, -2, 0])
+def test_get__of_no_whole_number_is_answered_by_the_game(amount):
+    made = game("TextCraft-v0", tools="verbs", distractors=0)()
+    made.reset(**LADDER)
+    assert made.get(amount, "bamboo").startswith("Could not ")
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        "craft 1 stick using 2 bamboo",
+        "Craft 1 Stick using 2 Bamboo.",
+        '"1 stick using 2 bamboo"',
+        "[craft 1 stick\nusing 2 bamboo]",
+    ],
+)
+def test_craft__reads_the_recipes_that_models_write(recipe: str):
+    made = game("TextCraft-v0", tools="verbs", distractors=0)()
+    made.reset(**LADDER)
+    made.get(2, "bamboo")
+    assert made.craft(recipe) == "Crafted 1 minecraft:stick"
+
+
+@pytest.mark.parametrize("button", ["[Next >]", "next >", '"Next >"', "[[Next >]]", "click[Next >]", "Next >\n"])
+def test_click__reads_a_button_as_it_is_written_on_the_page(button: str):
+    made = game("WebShopLite-v0", tools="verbs")()
+    made.reset(seed=0)
+    assert "[Next >]" in made.search("shoe")
+    assert "Page 2" in made.click(button)
+
+
+@pytest.mark.parametrize(
+    "keywords", ["red\nshoe", "[red shoe]", '"red shoe"', "search[red shoe]", "red  shoe", "Action: x\nred shoe"]
+)
+def test_search__reads_keywords_on_any_lines(keywords: str):
+    made, env = game("WebShopLite-v0", tools="verbs")(), gym.make("WebShopLite-v0")
+    made.reset(seed=0)
+    env.reset(seed=0)
+    words = "action: x red shoe" if "Action" in keywords else "red shoe"
+    assert made.search(keywords) == env.step(f"search[{words}]")[0]
+
+
+def test_search__for_the_word_search_keeps_it():
+    made, env = game("WebShopLite-v0", tools="verbs")(), gym.make("WebShopLite-v0")
+    made.reset(seed=0)
+    env.reset(seed=0)
+    assert made.search("Search light") == env.step("search[search light]")[0]
+
+
 def test_names__that_do_not_exist_raise():
     with pytest.raises(UnknownName, match="unknown tools 'verb'"):
         game("TextCraft-v0", tools="verb")

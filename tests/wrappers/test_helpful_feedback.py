@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -38,7 +39,7 @@ TEXTCRAFT = {
     (
         "craft 1 beehive using 6 planks, 2 honeycomb",
         "not_enough_items",
-    ): "There is no item called 'planks': name one that you can hold.",
+    ): "planks is a kind of item: name one of that kind, such as acacia planks, birch planks, crimson planks.",
     (
         "craft 1 beehive using 2 honeycomb",
         "no_recipe",
@@ -143,6 +144,29 @@ def test_textcraft__explains_every_code():
         assert info["invalid_reason"] == code, action
         assert observation.endswith("\n" + said), observation
     assert {code for _, code in TEXTCRAFT} == set(textcraft.REASONS)
+
+
+@pytest.mark.parametrize("action", ["get 8 planks", "craft 1 chest using 8 planks", "craft 4 planks using 1 oak logs"])
+def test_textcraft__explains_that_a_name_is_one_of_a_kind(action: str):
+    env = HelpfulFeedback(make("TextCraft-v0", split="test"))
+    prompt, _ = env.reset(seed=0, options={"task": "minecraft:hopper_minecart"})
+    env.step("get 1 oak logs")
+    said, examples = env.step(action)[0].split("\n")[1].split(", such as ")
+    assert said.endswith("planks is a kind of item: name one of that kind")
+    names = examples.removesuffix(".").split(", ")
+    assert len(names) == 3
+    assert all(f" {name} using" in prompt for name in names)
+
+
+def test_textcraft__explains_every_kind_of_its_prompts():
+    for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
+        env = HelpfulFeedback(make(env_id, split="test"))
+        for seed in range(20):
+            prompt, _ = env.reset(seed=seed)
+            names = re.findall(r"(?:using|,) \d+ ([^,\n]+)", prompt.partition("\n\n")[0])
+            for name in dict.fromkeys(names):
+                answer = env.step(f"get 1 {name}")[0]
+                assert "There is no item" not in answer, answer
 
 
 @pytest.mark.parametrize(("commands", "expected"), ALFWORLD.items())

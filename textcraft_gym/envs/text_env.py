@@ -58,6 +58,11 @@ def snapshot_of(env: gym.Env[Any, Any]) -> Any:
     return env.get_wrapper_attr("snapshot")()
 
 
+def plain_seed(seed: Any) -> Any:
+    """Return NumPy's integers as Python's, and everything else as it is: Gymnasium refuses ``rng.integers(1000)``."""
+    return int(seed) if isinstance(seed, np.integer) else seed
+
+
 class TextEnv(gym.Env[str, str]):
     """A game of text with named tasks.
 
@@ -110,7 +115,7 @@ class TextEnv(gym.Env[str, str]):
         Raises:
             UnknownName: For a task or an option that does not exist.
         """
-        super().reset(seed=seed)
+        super().reset(seed=plain_seed(seed))
         # Raw bits are stable across NumPy versions; the values that its distributions make of them are not.
         draw = int(self.np_random.bit_generator.random_raw())
         chosen = self._chosen(options or {})

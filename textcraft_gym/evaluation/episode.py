@@ -36,6 +36,7 @@ from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelCalls
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
+from textcraft_gym.registration import check_info
 from textcraft_gym.task import tasks_of
 
 DEFAULT_MAX_CALLS = 1000
@@ -173,6 +174,7 @@ def run_episode(
             ``strict`` takes the first line as it is, as the papers' programs do.
 
     Raises:
+        ValueError: If the environment was not made with what the agent declares in ``env_args``.
         AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the environment are passed on.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
@@ -252,6 +254,7 @@ class EpisodeRunner:
 
     def _run_agent(self) -> Generator[ModelCall, None, None]:
         first = self._reset()
+        check_info(self.agent, self.env, first.info)
         self.episode.task = self._task_of(first.info)
         self.episode.trace.task = self.episode.task or ""
         play = self.play

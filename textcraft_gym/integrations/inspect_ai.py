@@ -145,8 +145,9 @@ def chat(prompts: str | None = None) -> Solver:
             state.messages.insert(0, ChatMessageSystem(content=f"{_manual(state, prompts)}\n\n{REPLY}"))
             while not (played.over or state.completed):
                 state = await generate(state)
-                state.messages.append(ChatMessageUser(content=played.step(state.output.completion)))
-                _keep(state, played)
+                answer = played.step(state.output.completion)
+                _keep(state, played)  # before the append, which raises at a limit of messages
+                state.messages.append(ChatMessageUser(content=answer))
         return state
 
     return solve

@@ -5,16 +5,21 @@ TRL itself is not imported: its trainer takes any object with a ``reset``, and m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.integrations.episode import TextEpisode, starts
 from textcraft_gym.registration import game_profile
 
 if TYPE_CHECKING:
     from datasets import Dataset
+
+_AROUND = ('""', "''", "``", "[]")
+_COUNT = re.compile(r"\d+ ")
 
 Tools: TypeAlias = Literal["step", "verbs"]
 
@@ -70,7 +75,14 @@ class TextGame(ToolGame):
         return self._episode.step(action)
 
 
-class TextCraftGame(ToolGame):
+class VerbGame(ToolGame):
+    """A game with a tool for each of its verbs, which writes the command itself, in the game's form."""
+
+    def __init__(self, env_id: str, **arguments: Any) -> None:
+        super().__init__(env_id, **{"read": str, **arguments})
+
+
+class TextCraftGame(VerbGame):
     """TextCraft, with a tool for each of its verbs."""
 
     def get(self, amount: int, item: str) -> str:
@@ -83,7 +95,8 @@ class TextCraftGame(ToolGame):
         Returns:
             What was got, or why nothing was.
         """
-        return self._episode.step(f"get {amount} {item}")
+        name = _COUNT.sub("", _in_names("get ", item))
+        return self._episode.step(f"get {_whole(amount)} {name}")
 
     def craft(self, recipe: str) -> str:
         """Craft an item from ingredients in the inventory.
@@ -94,7 +107,7 @@ class TextCraftGame(ToolGame):
         Returns:
             What was crafted, or why nothing was.
         """
-        return self._episode.step(f"craft {recipe.removeprefix('craft ')}")
+        return self._episode.step(f"craft {_in_names('craft ', recipe)}")
 
     def inventory(self) -> str:
         """Look at the inventory.
@@ -105,7 +118,7 @@ class TextCraftGame(ToolGame):
         return self._episode.step("inventory")
 
 
-class WebShopGame(ToolGame):
+class WebShopGame(VerbGame):
     """WebShop, with a tool for each of its verbs."""
 
     def search(self, keywords: str) -> str:
@@ -117,7 +130,7 @@ class WebShopGame(ToolGame):
         Returns:
             The page of results.
         """
-        return self._episode.step(f"search[{keywords}]")
+        return self._episode.step(search(_argument("search[", keywords)))
 
     def click(self, button: str) -> str:
         """Click a button, a link or an option of the page.
@@ -128,10 +141,10 @@ class WebShopGame(ToolGame):
         Returns:
             The next page.
         """
-        return self._episode.step(f"click[{button}]")
+        return self._episode.step(click(_argument("click[", button)))
 
 
-VERBS: dict[str, type[ToolGame]] = {"textcraft": TextCraftGame, "webshop": WebShopGame}
+VERBS: dict[str, type[VerbGame]] = {"textcraft": TextCraftGame, "webshop": WebShopGame}
 """The games that have a tool for each verb, by the names of their profiles."""
 
 
@@ -192,3 +205,36 @@ def dataset(
         for start in starts(env_id, split, seeds=seeds, limit=limit, **arguments)
     ]
     return Dataset.from_list(rows)
+
+
+def _argument(opening: str, argument: object) -> str:
+    """Return an argument of a model's call on one line, without quotes or brackets around it.
+
+    Args:
+        opening: How the whole command begins, ``craft `` or ``search[``, which models repeat.
+        argument: What the model gave.
+    """
+    line = _bare(" ".join(str(argument).split()))
+    return _bare(line[len(opening.rstrip("[")) :]) if line.lower().startswith(opening) else line
+
+
+def _bare(text: str) -> str:
+    text = text.strip()
+    while len(text) > 2 and f"{text[0]}{text[-1]}" in _AROUND:
+        text = text[1:-1].strip()
+    return text
+
+
+def _in_names(opening: str, argument: object) -> str:
+    """Return an argument in the letters of TextCraft's names, all of which are in lower case."""
+    return _argument(opening, argument).rstrip(".").lower()
+
+
+def _whole(amount: object) -> str:
+    """Return an amount as the game reads it, 2 for ``2.0`` and ``"2"``; what is no whole number as it is written."""
+    written = _bare(str(amount))
+    try:
+        number = float(written)
+    except ValueError:
+        return written
+    return str(int(number)) if number.is_integer() else written

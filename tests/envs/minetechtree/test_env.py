@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import gymnasium as gym
 import pytest
@@ -110,7 +111,7 @@ def test_admissible__works_and_offers_no_more_than_is_in_sight():
         said, info = env.reset(seed=seed, options={"task": "diamond"})
         for action in info["admissible_commands"]:
             if action.startswith("mine"):
-                assert action.removeprefix("mine 1 ").removesuffix(" log") in said
+                assert re.sub(r"^mine \d+ ", "", action).removesuffix(" log") in said
         for _ in range(40):
             offered = info["admissible_commands"]
             _, _, terminated, truncated, info = env.step(offered[int(draw() * len(offered))])

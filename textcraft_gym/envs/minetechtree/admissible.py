@@ -10,15 +10,30 @@ from typing import NamedTuple
 
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.costs import TOOLS, best_tool, tier
-from textcraft_gym.envs.minetechtree.facts import FURNACE, SOURCES, TABLE
+from textcraft_gym.envs.minetechtree.facts import FURNACE, SOURCES, TABLE, WOODS
 from textcraft_gym.envs.minetechtree.state import Game, Inventory, State, slot
-from textcraft_gym.envs.minetechtree.techtree import Offer, tech_tree
+from textcraft_gym.envs.minetechtree.techtree import Offer, Technique, tech_tree
+from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
+
+MOST = {
+    **{f"{DEFAULT_NAMESPACE}{wood}_log": 6 for wood in WOODS},
+    f"{DEFAULT_NAMESPACE}leather": 8,
+    f"{DEFAULT_NAMESPACE}white_wool": 3,
+    f"{DEFAULT_NAMESPACE}cobblestone": 16,
+    f"{DEFAULT_NAMESPACE}iron_ore": 10,
+    f"{DEFAULT_NAMESPACE}quartz": 4,
+}
+"""The largest count of each item that is mined or hunted: the most that any one goal takes, 1 for the others."""
+MOST_TIMES = 10
+"""The largest multiple of a craft or a smelt, by the same measure."""
 
 
 def admissible_commands(game: Game, state: State) -> list[str]:
-    """Return the commands that would work now, for one item each.
+    """Return the commands that would work now, as far as the time that is left does for them.
 
-    A craft with a tag is listed once for each held item that fills its slot alone.
+    What is mined or hunted is listed in each count that a goal may take, ``MOST``, and what is crafted or smelted in
+    each multiple that the held items allow, up to ``MOST_TIMES``. A craft with a tag is listed for each held item that
+    fills its slot alone.
     """
     inventory = state.inventory
     commands = chain(_gathers(game, inventory), _crafts(inventory), _smelts(inventory), _equips(state))
@@ -32,32 +47,54 @@ def _gathers(game: Game, inventory: Inventory) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 10)
 def _gathers_with(sources: tuple[str, ...], tools: frozenset[str]) -> tuple[str, ...]:
-    """Return the commands that get one of each item that these sources give to a player with these tools."""
+    """Return the commands that get the items that these sources give to a player with these tools."""
     commands: list[str] = []
     for source in map(SOURCES.__getitem__, sources):
         tool = best_tool(source, tools)
         if tier(source, tool).level >= source.level:
-            mine = source.verb == "mine"
-            commands += [text.mine(item, 1, tool) if mine else text.hunt(item, 1) for item in source.gives]
+            for item in source.gives:
+                counts = range(1, MOST.get(item, 1) + 1)
+                mine = source.verb == "mine"
+                commands += [text.mine(item, count, tool) if mine else text.hunt(item, count) for count in counts]
     return tuple(commands)
 
 
 class _Way(NamedTuple):
-    """A craft with an item chosen for each slot: all that must be held, a table among it, and the command."""
+    """A craft with an item chosen for each slot; a recipe that needs a crafting table says so."""
 
-    needs: Offer
-    command: str
+    technique: Technique
+    using: Offer
+
+    @property
+    def needs(self) -> Offer:
+        """All that must be held."""
+        return ((TABLE, 1), *self.using) if self.technique.at_table else self.using
 
 
 def _crafts(inventory: Inventory) -> Iterator[str]:
     ways, users = _ways()
     for index in sorted([index for item in inventory for index in users.get(item, ())]):
-        needs, command = ways[index]
-        for item, amount in needs:
-            if inventory.get(item, 0) < amount:
-                break
-        else:
-            yield command
+        way = ways[index]
+        if way.technique.at_table and TABLE not in inventory:
+            continue
+        times = MOST_TIMES
+        for item, amount in way.using:
+            times = min(times, inventory.get(item, 0) // amount)
+        yield from _crafts_of(index)[:times]
+
+
+@lru_cache(maxsize=1 << 11)
+def _crafts_of(index: int) -> tuple[str, ...]:
+    """Return the commands of a way, once and in multiples."""
+    technique, using = _ways()[0][index]
+    return tuple(
+        text.make("craft", technique.item, times * technique.makes, _times(using, times))
+        for times in range(1, MOST_TIMES + 1)
+    )
+
+
+def _times(using: Offer, times: int) -> Offer:
+    return tuple((item, times * amount) for item, amount in using)
 
 
 @cache
@@ -67,10 +104,9 @@ def _ways() -> tuple[tuple[_Way, ...], dict[str, list[int]]]:
     So few of more than a thousand ways are looked at: planks are in hundreds of them, most with something else.
     """
     ways = [
-        _Way((*table, *using), text.make("craft", technique.item, technique.makes, using))
+        _Way(technique, using)
         for techniques in tech_tree().crafts.values()
         for technique in techniques
-        for table in [((TABLE, 1),) if technique.at_table else ()]
         for using in product(*([(item, amount) for item in members] for members, amount, _ in technique.slots))
         if len(dict(using)) == len(using)  # one item in two slots might not suffice for both
     ]
@@ -86,13 +122,13 @@ def _smelts(inventory: Inventory) -> Iterator[str]:
     tree = tech_tree()
     if FURNACE not in inventory:
         return
-    fuels = [(item, -(-10 // tree.fuels[item])) for item in inventory if item in tree.fuels]
+    fuels = [item for item in inventory if item in tree.fuels]
     for item, made in _smeltable():
-        if item in inventory:
-            for fuel, amount in fuels:
-                # Charcoal smelts from logs, which burn as well: one more is needed if fuel and item are the same.
-                if inventory[fuel] >= (amount + 1 if fuel == item else amount):
-                    yield text.make("smelt", made, 1, ((item, 1), (fuel, amount)))
+        for fuel, count in product(fuels, range(1, min(inventory.get(item, 0), MOST_TIMES) + 1)):
+            amount = -(-10 * count // tree.fuels[fuel])  # tenths of an item, rounded up
+            # Charcoal smelts from logs, which burn as well: more are needed if fuel and item are the same.
+            if inventory[fuel] >= (amount + count if fuel == item else amount):
+                yield text.make("smelt", made, count, ((item, count), (fuel, amount)))
 
 
 @cache

@@ -116,7 +116,9 @@ class MineTechTreeEnv(TextEnv):
         durability: Whether tools wear out and break.
         around: How the distances of sources are told: ``exact``, in steps; ``rough``, as the nearest of 10, 20, 40, 80
             and 160; ``names``, not at all. The sources are listed by what is told, then by name.
-        admissible: List the admissible commands in info.
+        admissible: List the admissible commands in info: what can be got in each count up to the most that any one goal
+            takes (16 cobblestone, 6 logs of a wood), crafts and smelts in each multiple that the held items allow, up
+            to 10.
         expert: Add a plan from the current state to info; from an empty inventory it is a shortest one.
         costs: Add to info the ticks that it takes to get each item.
         render_mode: ``ansi`` renders the last action and its answer.

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, product
+from typing import NamedTuple
 
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.recipes.book import Offer, RecipeBook
+from textcraft_gym.recipes.layout import layout_of
 from textcraft_gym.recipes.recipe import Recipe, Slot
 
 
-def admissible_gets(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
-    """Return a ``get`` for each item that the shown recipes take and that can be got, in the counts that they take."""
+def useful_gets(book: RecipeBook, shown: Sequence[Recipe]) -> Offer:
+    """Return each item that the shown recipes take and that can be got, with each count that is of use.
+
+    These are the counts in which a recipe takes the item, and the whole counts: what one craft of a shown recipe takes
+    in all, where its ingredients are made from the item by other shown recipes.
+    """
     slots = (slot for recipe in shown for slot in recipe.slots)
-    items = ((item, slot.amount) for slot in slots for item in book.members[slot.ingredient])
-    return list(dict.fromkeys(text.get(book, item, count) for item, count in items if item not in book.recipes))
+    items = [(item, slot.amount) for slot in slots for item in book.members[slot.ingredient]]
+    taken = [(item, count) for item, count in items if item not in book.recipes]
+    ids = {recipe.id for recipe in shown}
+    wholes = chain.from_iterable(_wholes(book, recipe) for recipe in shown)
+    in_all = [(whole.item, whole.amount) for whole in wholes if whole.through <= ids]
+    return tuple(dict.fromkeys([*taken, *in_all]))
+
+
+def admissible_gets(book: RecipeBook, gets: Offer) -> list[str]:
+    """Return the commands that get these items."""
+    return [text.get(book, item, count) for item, count in gets]
 
 
 def admissible_crafts(book: RecipeBook, shown: Iterable[Recipe], inventory: Mapping[str, int]) -> list[str]:
@@ -28,11 +45,76 @@ def admissible_crafts(book: RecipeBook, shown: Iterable[Recipe], inventory: Mapp
 
 
 def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
-    """Return every command that ``admissible_gets`` and ``admissible_crafts`` can list; not with real tags."""
+    """Return every get and craft that can be listed where some of these recipes are shown; not with real tags."""
     shown = list(shown)
     # With plenty of every item, each shown recipe can be crafted in every way.
     everything = dict.fromkeys(book.names, 1 << 30)
-    return [*admissible_gets(book, shown), *admissible_crafts(book, shown, everything)]
+    return [*admissible_gets(book, useful_gets(book, shown)), *admissible_crafts(book, shown, everything)]
+
+
+class _Whole(NamedTuple):
+    """What one craft takes of an item to get, by way of the recipes ``through`` that make its ingredients."""
+
+    item: str
+    amount: int
+    through: frozenset[str]
+
+
+class _Tree:
+    """What a recipe is made of, down to the items to get.
+
+    Attributes:
+        recipe: The recipe.
+        bottom: The items to get from which each item of the tree can be made; itself, if it can be got.
+    """
+
+    def __init__(self, book: RecipeBook, recipe: Recipe) -> None:
+        self.book = book
+        self.recipe = recipe
+        # Items before their ingredients; what could only be made back from itself comes before, and is left out below.
+        self._index = layout_of(book, recipe.output).index_of
+        self.bottom: dict[str, dict[str, None]] = {}
+        for item in reversed([node for node in self._index if isinstance(node, str)]):
+            makers = book.recipes.get(item)
+            self.bottom[item] = self._below(makers) if makers else {item: None}
+
+    def wholes(self) -> Iterator[_Whole]:
+        """Yield for each item to get how many one craft takes, if all that can be made from it is made from it."""
+        for item in self._below([self.recipe]):
+            yield self._whole(item)
+
+    def _whole(self, base: str) -> _Whole:
+        need: Counter[str] = Counter()
+        through: list[str] = []
+        maker, times = self.recipe, 1
+        while True:
+            for slot in maker.slots:
+                fitting = [item for item in self._members(maker, slot) if base in self.bottom[item]]
+                if fitting:
+                    need[fitting[0]] += times * slot.amount
+            made = [item for item in need if item != base]
+            if not made:
+                return _Whole(base, need[base], frozenset(through))
+            # In the order of the tree, so that all demand for an item is known when it is made.
+            item = min(made, key=self._index.__getitem__)
+            maker = next(maker for maker in self.book.recipes[item] if base in self._below([maker]))
+            times = -(-need.pop(item) // maker.makes)  # rounded up
+            through.append(maker.id)
+
+    def _below(self, makers: Iterable[Recipe]) -> dict[str, None]:
+        slots = [(maker, slot) for maker in makers for slot in maker.slots]
+        items = chain.from_iterable(self._members(maker, slot) for maker, slot in slots)
+        return dict.fromkeys(chain.from_iterable(map(self.bottom.__getitem__, items)))
+
+    def _members(self, maker: Recipe, slot: Slot) -> list[str]:
+        """Return the items that fill a slot and come after what it makes."""
+        index = self._index
+        return [item for item in self.book.members[slot.ingredient] if index[item] > index[maker.output]]
+
+
+@lru_cache(maxsize=1 << 13)
+def _wholes(book: RecipeBook, recipe: Recipe) -> tuple[_Whole, ...]:
+    return tuple(_Tree(book, recipe).wholes())
 
 
 def _offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> Iterator[Offer]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.envs.textcraft import text
-from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets, possible_commands
+from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets, possible_commands, useful_gets
 from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.feedback import Feedback
 from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, recipe_pool
@@ -57,7 +57,8 @@ class TextCraftEnv(TextEnv):
             only used on purpose. With other recipes or tags, test has all of depth 3 and more and 77 of depth 2, the
             paper's first; generated ones have ``train``, ``dev`` and ``test``, a half and two quarters of every depth.
         distractors: Maximum number of listed commands that the goal does not need, and of those drawn per ingredient.
-        admissible: List the admissible commands in info.
+        admissible: List the admissible commands in info, as far as the prompt names them: crafts that would work now,
+            and gets of what crafts take, in the counts that a recipe takes itself or, by way of others, in all.
         expert: Add a shortest plan from the current state to info (``recipes.solver`` says when it is proven shortest).
         recipes: A data-pack folder, zip or game jar of any version since 1.14, to play with instead of Minecraft
             1.16.5; what cannot be read is skipped with a warning. Or ``made:depth=8,items=400,seed=3``, recipes that
@@ -178,15 +179,16 @@ class TextCraftEnv(TextEnv):
         # The rest of a shortest plan is a shortest plan: search again only when the agent has left it.
         if self._plan and action == self._plan[0]:
             return self._plan[1:]
-        return expert_plan(self.book, self.goal, self._inventory)
+        return expert_plan(self.book, self.goal, self._inventory, self._useful)
 
     def _set_up(self, task: Task, draw: int) -> None:
         """Set the goal, and choose the commands of the prompt."""
         self.goal = task.id
         self._indices = choose(self.book, task.id, draw, self.distractors)
-        if self.admissible:
+        if self.admissible or self.expert:
             self._shown = [all_recipes(self.book)[index] for index in self._indices]
-            self._gets = admissible_gets(self.book, self._shown)
+            self._useful = useful_gets(self.book, self._shown)
+            self._gets = admissible_gets(self.book, self._useful)
 
     def _settings(self) -> Settings:
         return "TextCraft", (("recipes", self.book.fingerprint), ("distractors", self.distractors))
