@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import NamedTuple, TypeAlias
 
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Model, ModelError, batch_method
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    Model,
+    ModelError,
+    ModelUnavailable,
+    batch_method,
+)
 
 DEFAULT_THREADS = 128
 """Maximum number of threads of a run; a run with more environments may have one thread each."""
@@ -39,6 +46,10 @@ class ModelCall:
     def answered(self) -> bool:
         """Whether every request has its answer."""
         return len(self.answers) == len(self.requests)
+
+    def refuse(self, error: Exception) -> None:
+        """Answer every request by an error, without asking the model."""
+        self.answers = dict.fromkeys(range(len(self.requests)), error)
 
 
 class _Sample(NamedTuple):
@@ -187,4 +198,5 @@ def _failures(error: BaseException, count: int) -> list[Exception]:
     if count == 1 and isinstance(error, Exception):
         return [error]
     message = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
-    return [ModelError(message) for _ in range(count)]
+    kind = ModelUnavailable if isinstance(error, ModelUnavailable) else ModelError
+    return [kind(message) for _ in range(count)]
