@@ -32,11 +32,11 @@ def run(*arguments: str, stdin: str = "") -> str:
     return result.output
 
 
-def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
     monkeypatch.setattr(sys, "argv", ["textcraft-gym", *arguments])
     with pytest.raises(SystemExit) as stopped:
         main()
-    assert stopped.value.code == 2
+    assert stopped.value.code == status
     return capsys.readouterr().err
 
 
@@ -546,3 +546,32 @@ def test_optimise_plan__writes_plans_and_shows_what_they_took(tmp_path: Path):
         "update": 2,
     }
     assert "identical" in run("verify", str(out / "batch-2"))
+
+
+STOPPING = (
+    "from textcraft_gym.agents.contract.model import Completion, ModelUnavailable\n"
+    "class Priced:\n"
+    "    def complete(self, prompt, **how): return Completion('task failed!', {'prompt_tokens': 100}, 0.5)\n"
+    "class Refusing:\n"
+    "    def complete(self, prompt, **how): raise ModelUnavailable('the key is refused')\n"
+)
+
+
+def test_evaluate__says_by_its_status_why_it_stopped(monkeypatch, capsys, tmp_path: Path):
+    (tmp_path / "stopping.py").write_text(STOPPING)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    shared = [*REACT[:3], "--agent", "react", "--split", "dev", "--limit", "8"]
+    assert "expected max_cost of 0 or more" in fail(monkeypatch, capsys, *shared, "--max-cost", "-1", "--out", "no")
+    priced = [*shared, "--model", "stopping:Priced", "--out", "priced"]
+    said = fail(monkeypatch, capsys, *priced, "--max-cost", "2.5", status=3)
+    assert said == (
+        "textcraft-gym: stopped at its limit: spent 2.5 of 2.5 in money and 500 tokens. 5 of 8 episodes are in priced; "
+        "with a higher limit the same run goes on.\n"
+    )
+    run(*priced, "--max-cost", "4")
+    said = fail(monkeypatch, capsys, *shared, "--model", "stopping:Refusing", "--out", "refused", status=1)
+    assert said == (
+        "textcraft-gym: stopped, since the model cannot be asked (ModelUnavailable: the key is refused). 0 of 8 "
+        "episodes are in refused; once this is mended, the same run goes on.\n"
+    )

@@ -20,7 +20,7 @@ from textcraft_gym import display
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.loading import key_values
 from textcraft_gym.demonstrations import demonstrations, write_demonstrations
-from textcraft_gym.errors import RunError, TextCraftGymError, UnknownName
+from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
 from textcraft_gym.evaluation.metrics import summarise_by_group
@@ -72,11 +72,17 @@ TagsOption = Annotated[str, typer.Option("--tags", help="group: the published ga
 
 
 def main() -> None:
-    """Run the command; a mistake of the caller gives one line on standard error and status 2."""
+    """Run the command; a mistake of the caller gives one line on standard error and status 2.
+
+    So does a run that stops before its last episode: status 3 at its limit, 1 where no further episode could succeed.
+    """
     sys.path.append("")  # so that MODULE:CLASS also finds modules in the working folder
     warnings.showwarning = _show_warning
     try:
         app()
+    except RunStopped as stop:
+        print(f"textcraft-gym: {stop}", file=sys.stderr)
+        sys.exit(3 if stop.at_limit else 1)
     except (TextCraftGymError, ModelError, OSError, ValueError) as error:
         print(f"textcraft-gym: {error}", file=sys.stderr)
         sys.exit(2)
@@ -163,7 +169,7 @@ def sweep(
 
 
 @app.command("optimise-plan")
-@takes_run_spec(without=("agent",))
+@takes_run_spec(without=("agent", "max_cost", "max_tokens_total"))
 def optimise_plan(
     spec: RunSpec,
     out: Annotated[

@@ -24,7 +24,7 @@ from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
 from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.evaluation.runner import evaluate, raise_stop
 from textcraft_gym.evaluation.sweep import Results, legend
 from textcraft_gym.evaluation.sweep import table as sweep_table
 from textcraft_gym.recipes import RecipeBook
@@ -160,7 +160,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
                 so_far += f", calls {counts['calls']}, cost {cost:.2f} ({named['model']})"
             progress.update(bar, advance=1, so_far=escape(so_far))
 
-        return evaluate(spec, out, on_start=started, on_episode=ended)
+        return evaluate(spec, out, on_start=started, on_episode=ended, on_stop=raise_stop)
 
 
 def show_tasks(tasks: Iterable[Task]) -> None:

@@ -57,6 +57,18 @@ class RunError(TextCraftGymError, ValueError):
     """A run folder that cannot be continued or read."""
 
 
+class RunStopped(TextCraftGymError, RuntimeError):
+    """A run that ends before its last episode; what it has is kept, and the same run goes on from there.
+
+    Attributes:
+        at_limit: Whether its limit of money or tokens is reached; else no further episode could succeed.
+    """
+
+    def __init__(self, message: str, *, at_limit: bool) -> None:
+        super().__init__(message)
+        self.at_limit = at_limit
+
+
 class Unsupported(TextCraftGymError, RuntimeError):
     """A capability that an environment does not offer with its arguments; the message names both and the reason."""
 

@@ -67,7 +67,8 @@ def _kind(field: Field[Any]) -> Any:
     if isinstance(field.default, int):
         return int
     if field.default is None:
-        return int | None if "int" in str(field.type) else str | None
+        kinds = {"int": int, "float": float}
+        return kinds.get(str(field.type).partition(" ")[0], str) | None
     return str
 
 

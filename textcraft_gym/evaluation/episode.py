@@ -31,7 +31,15 @@ from textcraft_gym.agents.contract.agent import (
     Snapshot,
     Step,
 )
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Form, Model, ModelError, form_of
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    Form,
+    Model,
+    ModelError,
+    ModelUnavailable,
+    form_of,
+)
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelCalls
@@ -247,7 +255,7 @@ class EpisodeRunner:
         except Exception as error:  # an agent may raise anything; it costs the episode, not the run
             self.failure = error
             self.episode.stop_reason = "error"
-            self.episode.error = f"{type(error).__name__}: {_message(error)}"[:MAX_ERROR]
+            self.episode.error = f"{_kind(error)}: {_message(error)}"[:MAX_ERROR]
             self.episode.traceback = traceback.format_exc()[-MAX_TRACEBACK:]
         finally:
             self.episode.seconds = round(time.perf_counter() - start, 6)
@@ -464,6 +472,11 @@ def token_counts(completion: Any) -> dict[str, int]:
         return {kind: int(completion.usage[kind]) for kind in TOKENS if kind in completion.usage}
     except (TypeError, ValueError) as error:
         raise ModelError(f"expected numbers of tokens, got {completion.usage!r}"[:MAX_ERROR]) from error
+
+
+def _kind(error: Exception) -> str:
+    """Return the name of an error's class; that of the contract where no model can be asked, since runs look for it."""
+    return ModelUnavailable.__name__ if isinstance(error, ModelUnavailable) else type(error).__name__
 
 
 def _message(error: Exception) -> str:

@@ -16,6 +16,7 @@ from textcraft_gym.agents.contract.model import (
     CompletionRequest,
     Model,
     ModelError,
+    ModelUnavailable,
     async_method,
     batch_method,
 )
@@ -48,6 +49,10 @@ class ModelCall:
     def answered(self) -> bool:
         """Whether every request has its answer."""
         return len(self.answers) == len(self.requests)
+
+    def refuse(self, error: Exception) -> None:
+        """Answer every request by an error, without asking the model."""
+        self.answers = dict.fromkeys(range(len(self.requests)), error)
 
 
 class _Sample(NamedTuple):
@@ -238,4 +243,5 @@ def _failures(error: BaseException, count: int) -> list[Exception]:
     if count == 1 and isinstance(error, Exception):
         return [error]
     message = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
-    return [ModelError(message) for _ in range(count)]
+    kind = ModelUnavailable if isinstance(error, ModelUnavailable) else ModelError
+    return [kind(message) for _ in range(count)]

@@ -32,7 +32,7 @@ from textcraft_gym.evaluation.episode import token_counts
 from textcraft_gym.evaluation.report import Rows, markdown_table
 from textcraft_gym.evaluation.run_folder import Record, RunFolder
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import chosen, evaluate
+from textcraft_gym.evaluation.runner import chosen, evaluate_or_raise
 from textcraft_gym.evaluation.step_limit import step_budget
 from textcraft_gym.registration import default_split
 from textcraft_gym.task import UNGROUPED, tasks_of
@@ -72,7 +72,7 @@ def optimise_plan(
     task_type: str | None = None,
     batch: int = 4,
     iterations: int = 3,
-    run: Callable[[RunSpec, Path], list[Record]] = evaluate,
+    run: Callable[[RunSpec, Path], list[Record]] = evaluate_or_raise,
     on_iteration: Callable[[Iteration], None] = lambda iteration: None,
 ) -> list[Iteration]:
     """Optimise a plan for a kind of task, and write all plans, episodes and calls to a folder.
@@ -91,16 +91,19 @@ def optimise_plan(
         task_type: The group of tasks, or a part of the name of only one; None for all tasks.
         batch: Number of episodes before each update.
         iterations: Number of updates.
-        run: Plays one batch: ``evaluate``, or a function that wraps it.
+        run: Plays one batch: ``evaluate``, or a function that wraps it and raises what it stopped by.
         on_iteration: Called after each iteration, also after those that were done before.
 
     Raises:
+        RunStopped: If no further episode can succeed.
         RunError: If ``out`` holds something else, or an episode or an update ended with an error; what is done is kept.
         UnknownName: For an unknown type, environment, split or argument.
         ModelError, PromptError, ValueError: If the model, the prompts or the plan cannot be had.
     """
     at_least("batch", batch, 1)
     at_least("iterations", iterations, 1)
+    if spec.max_cost is not None or spec.max_tokens_total is not None:
+        raise ValueError("an optimisation keeps to no max_cost or max_tokens_total: its updates are no part of a run")
     out = Path(out)
     spec = _training_spec(spec, out)
     name, batches = _batches(spec, task_type, batch)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from itertools import takewhile
 
 from textcraft_gym.evaluation.backends import make_backend
+from textcraft_gym.evaluation.budget import budget_of
 from textcraft_gym.evaluation.episode import Episode, Job
 from textcraft_gym.evaluation.run_spec import RunSpec
 
 
 def rollouts(spec: RunSpec, jobs: Iterable[tuple[str | None, int]]) -> Generator[Episode, None, None]:
     """Play episodes and yield each as it ends, in no particular order. Closing the generator ends the work.
+
+    It ends by itself once ``max_cost`` or ``max_tokens_total`` of the spec is reached.
 
     Args:
         spec: The run; its ``seed`` and ``limit`` are ignored. An agent that is given as an object is copied to other
@@ -24,5 +28,9 @@ def rollouts(spec: RunSpec, jobs: Iterable[tuple[str | None, int]]) -> Generator
         ModelError: If a model cannot be had in this process.
     """
     backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
-    with backend.open(spec) as play, closing(play(Job(*job) for job in jobs)) as episodes:
-        yield from episodes
+    budget = budget_of(spec)
+    affordable = takewhile(lambda job: not budget.reached, (Job(*job) for job in jobs))
+    with backend.open(spec) as play, closing(play(affordable)) as episodes:
+        for episode in episodes:
+            budget.spend(episode.cost, sum(episode.tokens.values()))
+            yield episode

@@ -6,6 +6,7 @@ The command line makes its options from the fields of ``RunSpec``, backends send
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -105,6 +106,15 @@ class RunSpec:
             "How replies are read for commands: lenient, in the forms of chat models, or strict, as the papers do."
         ),
     )
+    max_cost: float | None = field(
+        default=None,
+        metadata=_about(
+            "Stop once the completions have cost this much, in the currency of the models' prices.", decides=False
+        ),
+    )
+    max_tokens_total: int | None = field(
+        default=None, metadata=_about("Stop once the models have read and written this many tokens.", decides=False)
+    )
     workers: int = field(default=1, metadata=_about("Number of concurrent episodes.", decides=False))
     backend: str | Backend = field(
         default="loop",
@@ -119,11 +129,13 @@ class RunSpec:
         at_least("workers", self.workers, 1)
         at_least("seed", self.seed, 0)
         at_least("max_calls", self.max_calls, 0)
-        for name in ("limit", "max_steps"):
+        for name, minimum in {"limit": 1, "max_steps": 1, "max_tokens_total": 0}.items():
             if getattr(self, name) is not None:
-                at_least(name, getattr(self, name), 1)
+                at_least(name, getattr(self, name), minimum)
         if self.reading not in get_args(Reading):
             raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
+        if self.max_cost is not None and not 0 <= self.max_cost < math.inf:
+            raise ValueError(f"expected max_cost of 0 or more, got {self.max_cost!r}")
         if "split" in self.env_args:
             raise ValueError("the split is an option of the run, not one of env_args")
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import warn
 
 import gymnasium as gym
 
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import RunStopped, UnknownName
 from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
+from textcraft_gym.evaluation.budget import budget_of
 from textcraft_gym.evaluation.episode import Episode, Job
 from textcraft_gym.evaluation.run_folder import Record, RunFolder, read_records
 from textcraft_gym.evaluation.run_spec import DEFAULT_SEEDS, RunSpec
 from textcraft_gym.evaluation.step_limit import step_budget
+from textcraft_gym.evaluation.stop_rule import StopRule
 from textcraft_gym.task import Task, describe_task, task_hash, tasks_of
 
 
@@ -51,19 +54,23 @@ def evaluate(
     *,
     on_start: Callable[[int, list[Record]], None] = lambda total, done: None,
     on_episode: Callable[[Record], None] = lambda record: None,
+    on_stop: Callable[[RunStopped], None] = lambda stop: warn(str(stop), stacklevel=3),
 ) -> list[Record]:
     """Play every task of a run that ``out`` does not hold yet, and write the summary and the report.
 
-    An environment without tasks is played once with each of ``limit`` seeds.
+    An environment without tasks is played once with each of ``limit`` seeds. A run stops before its last episode, and
+    has no summary yet, when it reaches a limit of money or tokens, or when no further episode can succeed: no key is
+    accepted, the quota is spent, the server is down. Started again, it goes on.
 
     Args:
         spec: The run.
         out: The run folder, new or of an earlier start of the same run.
         on_start: Called once with the number of episodes and the records that are there already.
         on_episode: Called with each new record.
+        on_stop: Called at the end of a run that stopped, with what to do about it; by default that is a warning.
 
     Returns:
-        One record a task, in the order of the tasks.
+        One record a task, in the order of the tasks; of a run that stopped, those of the episodes so far.
 
     Raises:
         RunError: If ``out`` holds another run, cannot be read, or is being written by another process.
@@ -80,29 +87,54 @@ def evaluate(
         # An existing folder is locked before it is read; a new one is only made once the workers are.
         if folder.path.is_dir():
             stack.enter_context(folder.locked())
+        budget = budget_of(spec, [out])
         # Workers are made before the folder, so that a run that cannot be played leaves none behind.
-        play = stack.enter_context(backend.open(spec)) if set(planned) - set(_done(out)) else None
+        to_play = set(planned) - set(_done(out))
+        play = stack.enter_context(backend.open(budget.rest(spec))) if to_play and not budget.reached else None
         stack.enter_context(folder.locked())
         folder.check(identity)  # again: another process may have made the folder meanwhile
         done = _done(out)
-        missing = {task: episode for task, episode in planned.items() if task not in done}
+        missing = _missing(planned, done, read_records(out))
         folder.begin(identity)
         stack.callback(folder.close)
         on_start(len(planned), [done[task] for task in planned if task in done])
+        rule = StopRule(budget, len(missing))
         if play is not None:
-            for record, line in stack.enter_context(closing(_played_records(play, missing))):
+            for record, line in stack.enter_context(closing(_played_records(play, missing, rule))):
                 folder.append(line)
                 on_episode(record)
         # Read back, since the folder adds what earlier attempts at a task have cost.
         written = {record["task"]: record for record in read_records(out)}
-        records = [written[task] for task in planned]
-        folder.finish(records)
+        records = [written[task] for task in planned if task in written]
+        played = sum(not record.get("error") for record in records)
+        stop = rule.stop(f"{played} of {len(planned)} episodes are in {out}")
+        if stop is None:
+            folder.finish(records)
+    if stop is not None:
+        on_stop(stop)
     return records
+
+
+def raise_stop(stop: RunStopped) -> None:
+    """Raise it, as an ``on_stop``."""
+    raise stop
+
+
+def evaluate_or_raise(spec: RunSpec, out: str | Path) -> list[Record]:
+    """Evaluate; a run that stops raises ``RunStopped``, so that no other run is begun after it."""
+    return evaluate(spec, out, on_stop=raise_stop)
 
 
 def _done(out: str | Path) -> dict[str, Record]:
     """Return the records of a folder, which may not be there, but for those of errors."""
     return {record["task"]: record for record in read_records(out) if not record.get("error")}
+
+
+def _missing(planned: Mapping[str, Planned], done: Container[str], records: Iterable[Record]) -> dict[str, Planned]:
+    """Return the episodes to play, those never tried before first: lasting errors must not stop each start of a run."""
+    tried = {record["task"] for record in records}
+    missing = [task for task in planned if task not in done]
+    return {task: planned[task] for task in sorted(missing, key=lambda task: task in tried)}
 
 
 def plan(spec: RunSpec) -> Plan:
@@ -163,13 +195,16 @@ def _describe_seed(seed: int) -> dict[str, Any]:
     return {"task": _seed_key(seed), "group": "all", "depth": 0, "optimal_length": None}
 
 
-def _played_records(play: PlayJobs, missing: dict[str, Planned]) -> Generator[tuple[Record, str], None, None]:
-    """Yield the record of each missing episode as it ends, with its line."""
+def _played_records(
+    play: PlayJobs, missing: dict[str, Planned], rule: StopRule
+) -> Generator[tuple[Record, str], None, None]:
+    """Yield the record of each missing episode as it ends, with its line, as long as the run goes on."""
     unplayed = dict(missing)
-    with closing(play([planned.job for planned in missing.values()])) as episodes:
+    with closing(play(rule.jobs(planned.job for planned in missing.values()))) as episodes:
         for episode in episodes:
             planned = unplayed.pop(_key(episode, missing), None)
             if planned is not None:  # a faulty backend may return a task twice; it is written once
+                rule.ended(episode)
                 yield _record(planned, episode)
 
 

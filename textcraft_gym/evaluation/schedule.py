@@ -8,6 +8,8 @@ from contextlib import closing
 import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
+from textcraft_gym.errors import RunStopped
+from textcraft_gym.evaluation.budget import Budget
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models
 from textcraft_gym.evaluation.model_calls import DEFAULT_THREADS, ModelCall, ModelCalls
 from textcraft_gym.evaluation.step_limit import step_budget
@@ -22,6 +24,7 @@ def run_episodes(
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
     reading: Reading = "lenient",
+    budget: Budget | None = None,
 ) -> Generator[Episode, None, None]:
     """Play many episodes, one per environment at a time, and yield each as it ends.
 
@@ -36,27 +39,30 @@ def run_episodes(
         model: As in ``run_episode``; it is asked from other threads if there are many environments.
         max_calls: As in ``run_episode``, for each episode.
         reading: As in ``run_episode``.
+        budget: What all episodes together may be answered by models, which is counted in it; None for no limit. Once it
+            is spent no episode begins, and one under way ends with the error ``RunStopped`` where it asks a model.
     """
     if not envs:
         raise ValueError("expected one environment or more")
     limit = step_budget(envs[0], agent, max_steps)
+    budget = budget or Budget()
     idle = list(envs)
     waiting = iter(jobs)
     under_way: dict[ModelCall, EpisodeRunner] = {}
     with closing(ModelCalls(max(len(envs), DEFAULT_THREADS))) as threads:
         try:
             while True:
-                if idle and (job := next(waiting, None)):
+                if idle and not budget.reached and (job := next(waiting, None)):
                     runner = EpisodeRunner(idle.pop(), agent, Job(*job), model, limit, max_calls, reading=reading)
                 elif under_way:
                     runner = under_way.pop(threads.receive())
                 else:
                     return
-                call = runner.advance()
+                call = _advance(runner, budget)
                 # With one environment there is nothing to overlap: calls are answered in this thread, which is faster.
                 while call and len(envs) == 1:
                     threads.answer(call)
-                    call = runner.advance()
+                    call = _advance(runner, budget)
                 if call:
                     threads.send(call)
                     under_way[call] = runner
@@ -66,3 +72,19 @@ def run_episodes(
         finally:
             for runner in under_way.values():
                 runner.close()
+
+
+def _advance(runner: EpisodeRunner, budget: Budget) -> ModelCall | None:
+    """Play an episode until its next model call, of which none may go out once the budget is spent."""
+    before = _spent(runner.episode)
+    call = runner.advance()
+    cost, tokens = _spent(runner.episode)
+    budget.spend(cost - before[0], tokens - before[1])
+    if call is None or not budget.reached:
+        return call
+    call.refuse(RunStopped(budget.state, at_limit=True))
+    return runner.advance()
+
+
+def _spent(episode: Episode) -> tuple[float, int]:
+    return episode.cost, sum(episode.tokens.values())

@@ -14,11 +14,13 @@ from typing import TypeAlias
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.registry import takes
 from textcraft_gym.cache import atomic_write
+from textcraft_gym.errors import RunStopped
+from textcraft_gym.evaluation.budget import Budget, budget_of
 from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.evaluation.report import Rows, markdown_table, number
 from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.evaluation.spread import spread
 
 
@@ -67,33 +69,66 @@ def sweep(
     cells: Sequence[Cell],
     out: str | Path,
     *,
-    run: Callable[[RunSpec, Path], list[Record]] = evaluate,
+    run: Callable[[RunSpec, Path], list[Record]] = evaluate_or_raise,
 ) -> Results:
     """Play each cell into its own run folder below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
 
-    A sweep that is started again resumes.
+    A sweep that is started again resumes. Limits of money and tokens are those of all cells together.
 
     Args:
         base: The options that all cells share; a cell replaces agent, model, ``d_max`` and, if it has one, the seed.
             Arguments go to the agents that take them.
         cells: The runs.
         out: The folder.
-        run: Plays one run: ``evaluate``, or a function that wraps it.
+        run: Plays one run: ``evaluate``, or a function that wraps it and raises what it stopped by.
+
+    Raises:
+        RunStopped: If a run stopped, and with it the sweep.
     """
-    for name in base.agent_args:
-        if not any(takes(cell.agent, name) for cell in cells):
-            raise ValueError(f"none of the agents takes the argument {name!r}")
+    specs = cell_specs(base, cells)
+    folders = {cell: Path(out) / cell.name for cell in cells}
+    budget = budget_of(base, folders.values())
     results = {}
-    for cell in cells:
-        shared = {name: value for name, value in base.agent_args.items() if takes(cell.agent, name)}
-        args = {**shared, **({} if cell.d_max is None else {"d_max": cell.d_max})}
-        seed = base.seed if cell.seed is None else cell.seed
-        spec = replace(base, agent=cell.agent, agent_args=args, model=cell.model, seed=seed)
-        results[cell] = summarise_by_group(run(spec, Path(out) / cell.name))
+    for cell, spec in specs.items():
+        before = budget_of(base, [folders[cell]])
+        budget.spend(-before.cost, -before.tokens)  # the run counts what is in its folder
+        try:
+            results[cell] = summarise_by_group(run(budget.rest(spec), folders[cell]))
+        except RunStopped as stop:
+            raise _of_sweep(stop, budget_of(base, folders.values())) from stop
+        after = budget_of(base, [folders[cell]])
+        budget.spend(after.cost, after.tokens)
     headings, *rows = table(results)
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
     atomic_write(Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{legend(results)}\n")
     return results
+
+
+def _of_sweep(stop: RunStopped, budget: Budget) -> RunStopped:
+    """Return what stopped a sweep: at its limit that of all cells, else what stopped the cell."""
+    if not stop.at_limit:
+        return RunStopped(str(stop), at_limit=False)
+    return RunStopped(
+        f"stopped at the limit of the sweep: {budget.state}. With a higher limit it goes on.", at_limit=True
+    )
+
+
+def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:
+    """Return the spec of each cell's run.
+
+    Raises:
+        ValueError: If an argument is of none of the agents.
+    """
+    for name in base.agent_args:
+        if not any(takes(cell.agent, name) for cell in cells):
+            raise ValueError(f"none of the agents takes the argument {name!r}")
+    specs = {}
+    for cell in cells:
+        shared = {name: value for name, value in base.agent_args.items() if takes(cell.agent, name)}
+        args = {**shared, **({} if cell.d_max is None else {"d_max": cell.d_max})}
+        seed = base.seed if cell.seed is None else cell.seed
+        specs[cell] = replace(base, agent=cell.agent, agent_args=args, model=cell.model, seed=seed)
+    return specs
 
 
 def table(results: Results) -> Rows:

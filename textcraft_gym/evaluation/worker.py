@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 
+from textcraft_gym.evaluation.budget import Budget
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.schedule import run_episodes
@@ -15,10 +16,12 @@ class Worker:
     Args:
         spec: The run.
         envs: Episodes under way at once.
+        budget: What the models may be asked for; None for no limit.
     """
 
-    def __init__(self, spec: RunSpec, envs: int = 1) -> None:
+    def __init__(self, spec: RunSpec, envs: int = 1, budget: Budget | None = None) -> None:
         self.spec = spec
+        self.budget = budget
         self.agent = spec.make_agent()
         self.models = spec.make_models()
         self.envs = [spec.make_env(self.agent) for _ in range(envs)]
@@ -33,6 +36,7 @@ class Worker:
             model=self.models,
             max_calls=self.spec.max_calls,
             reading=self.spec.reading,
+            budget=self.budget,
         )
 
     def close(self) -> None:

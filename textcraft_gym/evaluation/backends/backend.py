@@ -23,7 +23,11 @@ class BackendError(TextCraftGymError, RuntimeError):
 
 
 class Backend(Protocol):
-    """Plays episodes. Results are the same in every backend; only the caller writes files."""
+    """Plays episodes. Results are the same in every backend; only the caller writes files.
+
+    The caller gives out no further job once the run has reached one of its limits; the episodes under way are played to
+    the end where their backend cannot do better.
+    """
 
     def open(self, spec: RunSpec) -> AbstractContextManager[PlayJobs]:
         """Start the ``spec.workers`` workers of a run; leaving the context ends them.

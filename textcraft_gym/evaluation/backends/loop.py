@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from textcraft_gym.evaluation.backends.backend import PlayJobs
+from textcraft_gym.evaluation.budget import budget_of
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.worker import Worker
 
@@ -15,8 +16,11 @@ class LoopBackend:
 
     @contextmanager
     def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
-        """See ``Backend``; errors in making the worker are passed on."""
-        worker = Worker(spec, envs=spec.workers)
+        """See ``Backend``; errors in making the worker are passed on.
+
+        No request is sent after one has reached a limit of the run, which ends the episodes under way.
+        """
+        worker = Worker(spec, envs=spec.workers, budget=budget_of(spec))
         try:
             yield worker.run
         finally:
