@@ -14,8 +14,10 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, quote_plus, unquote
+
+Json = TypeVar("Json")
 
 HIDDEN = "..."
 """What stands in place of a secret."""
@@ -157,13 +159,16 @@ register = _process.register
 redact = _process.redact
 
 
-def redacted(value: Any) -> Any:
+def redacted(value: Json) -> Json:
     """Return a JSON value with every text redacted; the names of an object stay, since readers look for them."""
+    shown: Any = value
     if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {name: redacted(item) for name, item in value.items()}
-    return type(value)(map(redacted, value)) if type(value) in (list, tuple) else value
+        shown = redact(value)
+    elif isinstance(value, dict):
+        shown = {name: redacted(item) for name, item in value.items()}
+    elif type(value) in (list, tuple):  # not in a named tuple, which is no JSON value
+        shown = type(shown)(map(redacted, shown))
+    return shown  # type: ignore[no-any-return]  # of the same type
 
 
 def secrets_of(options: Mapping[str, Any]) -> list[str]:
@@ -179,7 +184,7 @@ def without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
     shown: dict[str, Any] = _sift(options, found)
     for secret in found:
         register(secret)
-    return redacted(shown)  # type: ignore[no-any-return]  # an object stays one
+    return redacted(shown)
 
 
 def register_environment() -> None:

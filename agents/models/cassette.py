@@ -1,7 +1,7 @@
 """A cassette: records a model's completions in one file, and replays them without the model.
 
 The key of a completion is its whole request: model, prompt, stop sequences, tokens, temperature and sample. Completions
-are written immediately, so that an interrupted run pays for nothing twice.
+are written immediately, so that an interrupted run pays for nothing twice. Secrets of the process are in neither.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
+from textcraft_gym.agents.redaction import redact, redacted
 
 _TABLE = """
 create table if not exists completions (
@@ -61,7 +62,7 @@ class Cassette:
     """
 
     def __init__(self, file: str | Path, model: Model | None = None, *, name: str | None = None) -> None:
-        self.name = name or getattr(model, "name", None) or type(model).__name__
+        self.name = redact(name or getattr(model, "name", None) or type(model).__name__)
         self.prompts = getattr(model, "prompts", None)
         self._file = Path(file)
         self._model = model
@@ -134,9 +135,9 @@ class Cassette:
         messages = prompt if isinstance(prompt, str) and not isinstance(prompt, Dialogue) else _plain(prompt)
         bounds = [list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample]
         tools = [asdict(tool) for tool in asked.tools]
-        request = json.dumps([messages, *bounds, tools] if tools else [messages, *bounds])
+        request = json.dumps(redacted([messages, *bounds, tools] if tools else [messages, *bounds]))
         # A completion model gets the text of a dialogue, a chat model its messages: the key covers both.
-        texts = [str(asked.prompt)] if isinstance(asked.prompt, Dialogue) else []
+        texts = [redact(str(asked.prompt))] if isinstance(asked.prompt, Dialogue) else []
         return hashlib.sha256(json.dumps([self.name, request, *texts]).encode()).hexdigest(), request
 
     def _record(self, key: str, request: str, completion: Completion) -> Completion:
@@ -144,10 +145,10 @@ class Cassette:
 
         Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay.
         """
-        logprobs, token_ids = (
-            None if detail is None else json.dumps(detail) for detail in (completion.logprobs, completion.token_ids)
-        )
-        text, usage = json.dumps(completion.text), json.dumps(dict(completion.usage))
+        shown = redact(completion.text)
+        tokens = (completion.logprobs, completion.token_ids) if shown == completion.text else (None, None)
+        logprobs, token_ids = (None if detail is None else json.dumps(detail) for detail in tokens)
+        text, usage = json.dumps(shown), json.dumps(dict(completion.usage))
         self._tape.execute(_INSERT, key, self.name, request, text, usage, logprobs, token_ids)
         return (self._find(key) or completion)._replace(cost=completion.cost)
 

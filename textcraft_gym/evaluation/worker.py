@@ -18,6 +18,7 @@ class Worker:
     """
 
     def __init__(self, spec: RunSpec, envs: int = 1) -> None:
+        spec.register_secrets()  # of this process, which the spec may have been sent to
         self.spec = spec
         self.agent = spec.make_agent()
         self.models = spec.make_models()
