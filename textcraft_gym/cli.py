@@ -13,12 +13,14 @@ from secrets import randbelow
 from typing import Annotated, Any, TextIO
 
 import typer
-from rich.console import Console
 
 import textcraft_gym
 from textcraft_gym import display
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.loading import key_values
+from textcraft_gym.agents.models.spec import without_key
+from textcraft_gym.agents.redaction import redacted
+from textcraft_gym.console import Console, say, show_exception
 from textcraft_gym.demonstrations import demonstrations, write_demonstrations
 from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.compare import compare as compare_records
@@ -77,6 +79,7 @@ def main() -> None:
     So does a run that stops before its last episode: status 3 at its limit, 1 where no further episode could succeed.
     """
     sys.path.append("")  # so that MODULE:CLASS also finds modules in the working folder
+    sys.excepthook = show_exception
     warnings.showwarning = _show_warning
     try:
         app()
@@ -84,7 +87,7 @@ def main() -> None:
         print(f"textcraft-gym: {stop}", file=sys.stderr)
         sys.exit(3 if stop.at_limit else 1)
     except (TextCraftGymError, ModelError, OSError, ValueError) as error:
-        print(f"textcraft-gym: {error}", file=sys.stderr)
+        say(f"textcraft-gym: {error}", error=True)
         sys.exit(2)
 
 
@@ -97,12 +100,12 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning as one line; where in the code it was given does not help those who typed the command."""
-    print(f"textcraft-gym: warning: {message}", file=sys.stderr)
+    say(f"textcraft-gym: warning: {message}", error=True)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"textcraft-gym {textcraft_gym.__version__}")
+        say(f"textcraft-gym {textcraft_gym.__version__}")
         raise typer.Exit
 
 
@@ -129,7 +132,7 @@ def evaluate(
     try:
         records = display.evaluate_with_progress(spec, out)
     except KeyboardInterrupt:
-        print(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command continues from there.")
+        say(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command continues from there.")
         raise typer.Exit(130) from None
     if table:
         display.show_runs({label(out.name, read_config(out), records): summarise_by_group(records)})
@@ -156,11 +159,16 @@ def sweep(
     try:
         results = run_sweep(spec, cells, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
     except KeyboardInterrupt:
-        print("Stopped. The same command continues from there.")
+        say("Stopped. The same command continues from there.")
         raise typer.Exit(130) from None
     if as_json:
         rows = [(cell, group, summary) for cell, groups in results.items() for group, summary in groups.items()]
-        _print_json([{**asdict(cell), "group": group, **asdict(summary)} for cell, group, summary in rows])
+        _print_json(
+            [
+                {**asdict(cell), "model": without_key(cell.model), "group": group, **asdict(summary)}
+                for cell, group, summary in rows
+            ]
+        )
     else:
         display.show_sweep(results)
     records = [record for cell in cells for record in read_records(out / cell.name)]
@@ -188,7 +196,7 @@ def optimise_plan(
     try:
         done = write_plans(spec, out, task_type=task_type, batch=batch, iterations=iterations, run=run)
     except KeyboardInterrupt:
-        print("Stopped. The same command continues from there.")
+        say("Stopped. The same command continues from there.")
         raise typer.Exit(130) from None
     if as_json:
         _print_json(summary_of_plans(done))
@@ -197,7 +205,7 @@ def optimise_plan(
     display.show_rows(
         "Success with the plan before, and what it took", [dict(zip(headings, row, strict=True)) for row in rows]
     )
-    print(f"The plan is {done[-1].plan}: evaluate it with --agent autoplan --agent-arg plan={done[-1].plan}")
+    say(f"The plan is {done[-1].plan}: evaluate it with --agent autoplan --agent-arg plan={done[-1].plan}")
 
 
 @app.command()
@@ -214,7 +222,7 @@ def report(
     records = {name: read_records(run) for name, run in folders.items()}
     if out:
         out.write_text(html_page(records, configs), encoding="utf-8", newline="\n")
-        print(f"{sum(map(len, records.values()))} episodes to {out}")
+        say(f"{sum(map(len, records.values()))} episodes to {out}")
         return
     summaries = {label(name, configs[name], of_run): summarise_by_group(of_run) for name, of_run in records.items()}
     if as_json:
@@ -274,15 +282,16 @@ def verify(
             arguments = key_values(env_arg or [])
             found[run] = verify_run(run, trusted=trust or (), env_args=arguments, split=split, prompts=prompts)
         except RunError as error:  # the other runs are rechecked all the same
-            print(f"textcraft-gym: {error}", file=sys.stderr)
+            say(f"textcraft-gym: {error}", error=True)
             unreadable = True
             continue
         if not as_json:
-            print("\n".join(found[run].lines(str(run), show)))
+            for line in found[run].lines(str(run), show):
+                say(line)
     if as_json:
         _print_json({str(run): one.as_json() for run, one in found.items()})
     elif found:
-        print(f"not rechecked: {', '.join(not_rechecked())}")
+        say(f"not rechecked: {', '.join(not_rechecked())}")
     if unreadable or not all(one.identical for one in found.values()):
         raise typer.Exit(2 if unreadable else 1)
 
@@ -320,7 +329,7 @@ def play(
     try:
         watch_episode(spec, task)
     except KeyboardInterrupt:
-        print("Stopped.")
+        say("Stopped.")
         raise typer.Exit(130) from None
 
 
@@ -398,7 +407,7 @@ def demos(
     found = demonstrations(env, split, thoughts=thoughts, seed=seed, limit=limit, **key_values(env_arg or []))
     written = write_demonstrations(found, out)
     left_out = f"; {written.left_out} tasks that the expert does not win are left out" if written.left_out else ""
-    print(f"{written.demonstrations} demonstrations to {out}{left_out}")
+    say(f"{written.demonstrations} demonstrations to {out}{left_out}")
 
 
 @recipes_app.command("import")
@@ -410,7 +419,7 @@ def import_recipes(
     pack = open_pack(path)
     RecipeBook.load(path)
     write_bundle(pack, out)
-    print(f"{len(pack.recipes)} recipes and {len(pack.tags)} item tags to {out}")
+    say(f"{len(pack.recipes)} recipes and {len(pack.tags)} item tags to {out}")
 
 
 @recipes_app.command("show")
@@ -472,7 +481,8 @@ def _verify_installation(envs: list[str], env_args: Mapping[str, Any], show: int
     for world in compare_with_release(envs, **env_args):
         found.append(world)
         if not as_json:
-            print("\n".join(world.lines(show)), flush=True)
+            for line in world.lines(show):
+                say(line)
     if as_json:
         _print_json([world._asdict() for world in found])
     if any(world.changes for world in found):
@@ -485,20 +495,20 @@ def _print_errors(records: Sequence[Record], out: Path) -> int:
     failed = sum(errors.values())
     if failed:
         share = "every episode" if failed == len(records) else f"{failed} of {len(records)} episodes"
-        print(f"textcraft-gym: {share} ended with an error; records and tracebacks are in {out}:", file=sys.stderr)
+        say(f"textcraft-gym: {share} ended with an error; records and tracebacks are in {out}:", error=True)
         for error, count in errors.most_common(MAX_ERRORS_SHOWN):
-            print(f"  {count} x {error}", file=sys.stderr)
+            say(f"  {count} x {error}", error=True)
         if len(errors) > MAX_ERRORS_SHOWN:
-            print(f"  and {len(errors) - MAX_ERRORS_SHOWN} other errors", file=sys.stderr)
+            say(f"  and {len(errors) - MAX_ERRORS_SHOWN} other errors", error=True)
     return failed
 
 
 def _print_address(address: str) -> None:
-    print(f"The shop is open at {address} (Ctrl-C closes it)", flush=True)
+    say(f"The shop is open at {address} (Ctrl-C closes it)")
 
 
 def _print_json(value: list[Any] | Mapping[str, Any]) -> None:
-    print(json.dumps(value, indent=2))
+    print(json.dumps(redacted(value), indent=2))
 
 
 def _names(text: str) -> list[str]:

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.tree import Tree
 
+from textcraft_gym.agents.redaction import redact
 from textcraft_gym.agents.registry import AGENTS, why_not
+from textcraft_gym.console import Console
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
@@ -139,7 +140,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
     )
     with Progress(*columns, console=bar_on) as progress:
         named = spec.resolved().described()
-        shown = (f"{key}={textwrap.shorten(str(value), 40)}" for key, value in named["agent_args"].items())
+        shown = (f"{key}={textwrap.shorten(redact(str(value)), 40)}" for key, value in named["agent_args"].items())
         agent = " ".join([named["agent"], *shown])
         bar = progress.add_task(escape(f"{agent} on {spec.env} {named['split'] or ''}"), visible=False, so_far="")
         counts: Counter[str] = Counter()

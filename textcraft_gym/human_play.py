@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import gymnasium as gym
-from rich.console import Console
 from rich.markup import escape
 
+from textcraft_gym.console import Console
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.registration import find_spec, make, parameters

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.status import Status
 from rich.text import Text
@@ -14,9 +13,12 @@ from rich.text import Text
 from textcraft_gym.agents.contract.agent import Ask, Node, Request
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.redaction import redact
+from textcraft_gym.console import Console
 from textcraft_gym.evaluation.episode import Episode, run_episode
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import is_won
+from textcraft_gym.printable import printable_lines
 from textcraft_gym.registration import game_profile
 
 INDENT = 2
@@ -105,10 +107,9 @@ class View:
     def say(self, level: int, text: str, style: str = "") -> None:
         """Print lines at a level of the tree."""
         encoding = self.console.encoding
-        for line in text.split("\n"):
-            # What a model writes may be anything, such as control characters that a terminal would obey.
-            shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
-            shown = shown.encode(encoding, "backslashreplace").decode(encoding)
+        # What a model writes may be anything, such as control characters that a terminal would obey.
+        for line in printable_lines(redact(text)).split("\n"):
+            shown = line.encode(encoding, "backslashreplace").decode(encoding)
             self.console.print(Padding.indent(Text(shown, style), INDENT * level) if shown else "")
 
     def _grow(self, episode: Episode, *, over: bool = False) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from textcraft_gym.agents.redaction import redact
+
 Form: TypeAlias = Literal["line", "chat", "tools"]
 """How an executor talks with a model: as a text to continue line by line, in messages, or by calls of tools."""
 
@@ -151,7 +153,13 @@ class CompletionRequest(NamedTuple):
 
 
 class ModelError(RuntimeError):
-    """A model cannot be made, or gave no completion after all retries; another attempt may succeed."""
+    """A model cannot be made, or gave no completion after all retries; another attempt may succeed.
+
+    Its message shows no secret: it often repeats what a server or a library said.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(redact(message))
 
 
 class ModelLimit(ModelError):

@@ -1,7 +1,7 @@
 """A cassette: records a model's completions in one file, and replays them without the model.
 
 The key of a completion is its whole request: model, prompt, stop sequences, tokens, temperature and sample. Completions
-are written immediately, so that an interrupted run pays for nothing twice.
+are written immediately, so that an interrupted run pays for nothing twice. Secrets of the process are in neither.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
+from textcraft_gym.agents.redaction import redact, redacted
 
 _TABLE = """
 create table if not exists completions (
@@ -64,7 +65,7 @@ class Cassette:
     def __init__(
         self, file: str | Path, model: Model | None = None, *, name: str | None = None, form: Form | None = None
     ) -> None:
-        self.name = name or getattr(model, "name", None) or type(model).__name__
+        self.name = redact(name or getattr(model, "name", None) or type(model).__name__)
         self.prompts = getattr(model, "prompts", None)
         self.form = form_of(model) if model else form or "line"
         self.takes_tools = model is None or bool(getattr(model, "takes_tools", False))
@@ -160,9 +161,9 @@ class Cassette:
         messages = prompt if isinstance(prompt, str) and not isinstance(prompt, Dialogue) else _plain(prompt)
         bounds = [list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample]
         tools = [asdict(tool) for tool in asked.tools]
-        request = json.dumps([messages, *bounds, tools] if tools else [messages, *bounds])
+        request = json.dumps(redacted([messages, *bounds, tools] if tools else [messages, *bounds]))
         # A completion model gets the text of a dialogue, a chat model its messages: the key covers both.
-        texts = [str(asked.prompt)] if isinstance(asked.prompt, Dialogue) else []
+        texts = [redact(str(asked.prompt))] if isinstance(asked.prompt, Dialogue) else []
         return hashlib.sha256(json.dumps([self.name, request, *texts]).encode()).hexdigest(), request
 
     def _record(self, key: str, request: str, completion: Completion) -> Completion:
@@ -170,7 +171,13 @@ class Cassette:
 
         Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay.
         """
-        self._tape.execute(_INSERT, key, self.name, request, _written(completion))
+        shown = redacted(completion._asdict())
+        kept = (
+            completion
+            if shown == completion._asdict()
+            else Completion(**{**shown, "logprobs": None, "token_ids": None})
+        )
+        self._tape.execute(_INSERT, key, self.name, request, _written(kept))
         return (self._find(key) or completion)._replace(cost=completion.cost)
 
     def _find(self, key: str) -> Completion | None:

@@ -42,6 +42,7 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.models.event_loop import event_loop, submit
 from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion, usage_of
+from textcraft_gym.agents.redaction import redact, register, without_secrets
 from textcraft_gym.errors import at_least
 
 PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
@@ -187,6 +188,9 @@ class OpenAIModel:
         self.max_retries = max_retries
         self.learned = Learned(set(omit), dict(rename or {}), stream)
         self._url, self._shown, userinfo = _address(url, endpoint)
+        without_secrets(
+            {"base_url": url, "api_key": api_key or "", "headers": headers, "extra": extra}
+        )  # registers them
         self._headers = {"Authorization": _authorization(name, api_key, userinfo), **(headers or {})}
         self._session = _Session(self._url, timeout)
         self._closing = weakref.finalize(self, self._session.close)
@@ -350,7 +354,7 @@ class OpenAIModel:
             return f"none after {self.timeout:g} s"
         if isinstance(error, aiohttp.ClientConnectorError):
             return f"connection failed: {os.strerror(error.errno) if error.errno else error.os_error}".lower()
-        return str(error) or type(error).__name__
+        return redact(str(error)) or type(error).__name__
 
     def _failure(self, response: _Response) -> str | None:
         """Return what went wrong if another attempt may succeed; None for an answer that can be read.
@@ -360,6 +364,8 @@ class OpenAIModel:
         """
         status = response.status
         error = error_of(response.body)
+        if error is not None:
+            error = error._replace(message=redact(error.message))  # some servers repeat what they were sent
         if status == 200:
             if error is None:
                 return _unusable(response.body)
@@ -523,6 +529,7 @@ def _authorization(name: str, api_key: str | None, userinfo: str) -> str:
     if userinfo:
         return f"Basic {base64.b64encode(userinfo.encode()).decode()}"
     key = (os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key).strip()
+    register(key)
     if not key:
         raise ModelError(f"{name}: there is no key: set OPENAI_API_KEY, or api_key=none for a server that needs none")
     if not key.isascii() or not key.isprintable():

@@ -27,6 +27,7 @@ from textcraft_gym.agents.contract.model import Form, Model, ModelError, form_of
 from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.weights import find_files, prompts_for
+from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import UnknownName
 
@@ -38,6 +39,8 @@ _FORMS = (
 )
 _SILENT = ("api_key", "timeout", "max_retries", "price", "headers")
 """Options that cannot change an answer."""
+_HIDDEN_PART = re.compile(r"(?<=//)\.{3}@|(?<=[?&])[^?&=#]*=\.{3}(?:&|(?=#|$))")
+"""Parts of an address that ``without_secrets`` hid."""
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -61,6 +64,8 @@ def make_model(
     """
     if replay_only and cassette is None:
         raise ModelError("to replay only, name the cassette to replay")
+    register_environment()
+    shown = without_key(spec)
     try:
         kind, name, fields = _parts(_identified(spec) if cassette else spec)
         options = key_values(fields)
@@ -72,7 +77,9 @@ def make_model(
         identity = _identity(kind, name, options)
         model = _construct(label, make, names, _openai_options(options) if kind == "openai" else options)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{without_key(spec)}: {error}") from error
+        # A traceback shows the cause, too.
+        cause = error if redact(str(error)) == str(error) else None
+        raise ModelError(f"{shown}: {error}") from cause
     return Cassette(cassette, None if replay_only else model, name=identity) if cassette else model
 
 
@@ -113,9 +120,26 @@ def form_of_spec(model: str | Model) -> Form:
 
 
 def without_key(spec: str) -> str:
-    """Return a spec that may be shown and stored, with its API key and any password removed."""
-    hidden = re.sub(r'api_key=("(?:[^"\\]|\\.)*"|[^,]*)', "api_key=...", spec)
-    return re.sub(r"//[^/@,]*@", "//...@", hidden)
+    """Return a spec that may be shown and stored, without its secrets, which are registered (see ``redaction``)."""
+    fields: list[str] = []
+    for field in split_fields(spec):
+        if fields and "=" in fields[-1] and "=" not in field:
+            fields[-1] += f",{field}"  # what a mistake makes of a key with a comma
+        else:
+            fields.append(field)
+    return redact(",".join(map(_without_key, fields)))
+
+
+def _without_key(field: str) -> str:
+    """Return a field of a spec without secrets, in its own words if it holds none."""
+    name, equals, _ = field.partition("=")
+    options: dict[str, Any] = key_values([field]) if name and equals else {"": field}
+    shown = without_secrets(options)
+    if shown == options:
+        return field
+    ((name, value),) = shown.items()
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f"{name}={text}" if name else text
 
 
 def recorded_spec(spec: str) -> str:
@@ -224,10 +248,26 @@ def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], op
 
 
 def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
-    """Return the model's name in a cassette, which has only the options that can change an answer."""
-    relevant = {key: _canonical(key, value) for key, value in options.items() if key not in _SILENT}
+    """Return the model's name in a cassette, which has only the options that can change an answer.
+
+    No secret can, so none leaves a trace in it: whoever has no key, or another one, replays the same answers.
+    """
+    public = _public(without_secrets(options))
+    relevant = {key: _canonical(key, value) for key, value in public.items() if key not in _SILENT}
     described = [*([name] if name else []), *(f"{key}={value}" for key, value in sorted(relevant.items()))]
-    return without_key(f"{kind}:{','.join(described)}")
+    return redact(f"{kind}:{','.join(described)}")
+
+
+def _public(value: Any) -> Any:
+    """Return a JSON value without the fields that ``without_secrets`` hid, nor objects of nothing else."""
+    if isinstance(value, dict):
+        kept = {name: _public(item) for name, item in value.items()}
+        return {name: item for name, item in kept.items() if item != HIDDEN and (item != {} or not value[name])}
+    if isinstance(value, list):
+        return [_public(item) for item in value]
+    if not isinstance(value, str) or not _HIDDEN_PART.search(value):
+        return value
+    return re.sub(r"[?&](?=#|$)", "", _HIDDEN_PART.sub("", value))
 
 
 def _canonical(key: str, value: Any) -> Any:

@@ -40,6 +40,7 @@ from textcraft_gym.agents.contract.model import (
     ModelUnavailable,
     form_of,
 )
+from textcraft_gym.agents.redaction import redact
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelCalls
@@ -255,8 +256,8 @@ class EpisodeRunner:
         except Exception as error:  # an agent may raise anything; it costs the episode, not the run
             self.failure = error
             self.episode.stop_reason = "error"
-            self.episode.error = f"{_kind(error)}: {_message(error)}"[:MAX_ERROR]
-            self.episode.traceback = traceback.format_exc()[-MAX_TRACEBACK:]
+            self.episode.error = redact(f"{_kind(error)}: {_message(error)}")[:MAX_ERROR]
+            self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
         finally:
             self.episode.seconds = round(time.perf_counter() - start, 6)
 

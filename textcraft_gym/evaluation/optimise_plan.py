@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, cast
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent, read_plan
 from textcraft_gym.agents.autoplan.update import calls_by_role, experience, new_plan, update_prompt
 from textcraft_gym.agents.contract.model import ModelError
+from textcraft_gym.agents.redaction import redacted
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError, UnknownName, at_least
 from textcraft_gym.evaluation.backends import LoopBackend, ProcessBackend
@@ -109,7 +110,7 @@ def optimise_plan(
     name, batches = _batches(spec, task_type, batch)
     folder = RunFolder(out)
     identity = {**spec.described(), "task_type": name, "batch": batch, "version": version("textcraft-gym")}
-    identity = json.loads(json.dumps(identity, default=repr))
+    identity = redacted(json.loads(json.dumps(identity, default=repr)))
     done: list[Iteration] = []
     with folder.locked():
         folder.check(identity)
@@ -227,7 +228,7 @@ def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
         raise ModelError("an update needs a model, and this run has none")
     answer = model.complete(prompt, stop=(), max_tokens=agent.settings.planner_tokens, temperature=0.0, sample=0)
     tokens = token_counts(answer)
-    return {"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost}
+    return redacted({"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost})
 
 
 def summary(done: Sequence[Iteration]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from textcraft_gym.agents.contract.model import Model
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.models.spec import form_of_spec, make_model, prompts_of, recorded_spec, without_key
 from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
+from textcraft_gym.agents.redaction import redacted, register_environment, without_secrets
 from textcraft_gym.agents.registry import make_agent, takes
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
@@ -138,6 +139,7 @@ class RunSpec:
             raise ValueError(f"expected max_cost of 0 or more, got {self.max_cost!r}")
         if "split" in self.env_args:
             raise ValueError("the split is an option of the run, not one of env_args")
+        self.register_secrets()
 
     @property
     def models(self) -> dict[str, str | Model]:
@@ -158,6 +160,18 @@ class RunSpec:
             return str(self.prompts)
         executor = self.models.get("executor")
         return None if executor is None else prompts_of(executor)
+
+    def register_secrets(self) -> None:
+        """Register the secrets among the options, and those of the environment, in this process.
+
+        A new spec does it by itself; a process that is sent one has to.
+        """
+        register_environment()
+        for arguments in (self.agent_args, self.env_args):
+            without_secrets(arguments)
+        for spec in (*self.models.values(), *self.wrappers):
+            if isinstance(spec, str):
+                without_key(spec)
 
     def resolved(self) -> RunSpec:
         """Return this spec with the split that the environment plays where none is named.
@@ -229,20 +243,22 @@ class RunSpec:
         }
 
     def described(self) -> dict[str, Any]:
-        """Return the options that can change episodes, as JSON values: objects by name, and without API keys."""
+        """Return the options that can change episodes, as JSON values: objects by name, and without secrets."""
         shown = {option.name: getattr(self, option.name) for option in fields(self) if option.metadata["decides"]}
         names = {role: _model_name(model) for role, model in self.models.items()}
         others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
-        return {
-            **shown,
-            "agent": _name(self.agent),
-            "agent_args": self._agent_args(),
-            "model": names.get("executor", "none"),
-            "planner": ", ".join(others) or None,
-            "prompts": self.prompt_source,
-            "env_args": dict(self.env_args),
-            "wrappers": list(self.wrappers),
-        }
+        return redacted(
+            {
+                **shown,
+                "agent": _name(self.agent),
+                "agent_args": without_secrets(self._agent_args()),
+                "model": names.get("executor", "none"),
+                "planner": ", ".join(others) or None,
+                "prompts": self.prompt_source,
+                "env_args": without_secrets(self.env_args),
+                "wrappers": list(map(without_key, self.wrappers)),
+            }
+        )
 
 
 def _model_name(model: str | Model) -> str:

@@ -14,6 +14,7 @@ from warnings import warn
 
 import gymnasium as gym
 
+from textcraft_gym.agents.redaction import redacted
 from textcraft_gym.errors import RunStopped, UnknownName
 from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
@@ -158,7 +159,7 @@ def plan(spec: RunSpec) -> Plan:
             "version": version("textcraft-gym"),
         }
     # Through JSON, so that it equals the identity that is read from config.json: a tuple becomes a list.
-    return Plan(replace(spec, max_steps=budget), planned, json.loads(json.dumps(identity, default=repr)))
+    return Plan(replace(spec, max_steps=budget), planned, redacted(json.loads(json.dumps(identity, default=repr))))
 
 
 def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
@@ -214,13 +215,17 @@ def _key(episode: Episode, planned: Container[object]) -> str:
 
 
 def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
-    """Return the record of an episode and its line; one that cannot be written is the record of an error."""
+    """Return the record of an episode and its line; one that cannot be written is the record of an error.
+
+    What was played may repeat a secret, as when a server's message becomes an action; the record does not.
+    """
     try:
-        record = {**planned.about, **asdict(episode), "task": planned.about["task"], "won": is_won(episode)}
+        played = redacted(asdict(episode))
+        record = {**planned.about, **played, "task": planned.about["task"], "won": is_won(episode)}
         return record, json.dumps(record, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         unwritable = failed_episode(planned.job, f"its record cannot be written: {error}", cost=episode.cost)
-        record = {**planned.about, **asdict(unwritable), "task": planned.about["task"], "won": False}
+        record = {**planned.about, **redacted(asdict(unwritable)), "task": planned.about["task"], "won": False}
         return record, json.dumps(record)
 
 

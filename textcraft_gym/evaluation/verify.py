@@ -23,6 +23,7 @@ from textcraft_gym.evaluation.report import SIMULATED, label, markdown
 from textcraft_gym.evaluation.run_folder import Record, latest, read_lines
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Plan, plan
+from textcraft_gym.printable import printable
 from textcraft_gym.registration import SUITE
 
 MAX_KEPT = 1000
@@ -113,12 +114,12 @@ class Verification:
         """Add a difference."""
         self.count += 1
         if self.count <= MAX_KEPT:
-            self.differences.append(Difference(_printable(where), _printable(what)))
+            self.differences.append(Difference(printable(where), printable(what)))
 
     def leaves_out(self, what: str) -> None:
         """Add something that could not be rechecked."""
         if len(self.unverifiable) < MAX_KEPT:
-            self.unverifiable.append(_printable(what))
+            self.unverifiable.append(printable(what))
 
 
 def verify(
@@ -155,7 +156,7 @@ def verify(
         in_suite = spec.env in SUITE and not spec.wrappers
         env = planned.spec.make_env(_substitute if in_suite else planned.spec.make_agent())
     except Exception as error:  # worlds of others can raise anything
-        why = _printable(f"{type(error).__name__}: {error}")
+        why = printable(f"{type(error).__name__}: {error}")
         raise RunError(f"{folder}: its world cannot be had here: {why}") from error
     _compare_identity(config, planned, found)
     with closing(env):
@@ -185,7 +186,7 @@ def _agent(
     except Exception as error:  # agents of others can raise anything
         why = f"the agent {name!r} cannot be made here: {error}"
         if config["prompts_sha256"] == Prompts().sha256:
-            found.notes.append(_printable(f"{why}; it read no prompts"))
+            found.notes.append(printable(f"{why}; it read no prompts"))
         else:
             found.leaves_out(f"the prompts, since {why}")
         return _substitute
@@ -303,8 +304,3 @@ def _leaves(recorded: Any, here: Any, path: str = "") -> Iterator[tuple[str, str
             yield from _leaves(recorded.get(key, "nothing"), here.get(key, "nothing"), f"{path}.{key}".lstrip("."))
     elif json.dumps(recorded) != json.dumps(here):
         yield path or "it", json.dumps(recorded)[:100], json.dumps(here)[:100]
-
-
-def _printable(text: str) -> str:
-    """Return a text on one line without control characters, which a hostile file may send to a terminal."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

@@ -20,6 +20,7 @@ class Worker:
     """
 
     def __init__(self, spec: RunSpec, envs: int = 1, budget: Budget | None = None) -> None:
+        spec.register_secrets()  # of this process, which the spec may have been sent to
         self.spec = spec
         self.budget = budget
         self.agent = spec.make_agent()
