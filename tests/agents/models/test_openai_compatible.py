@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.models.server import Handler, Server, fails, hangs, hangs_up, says, serving, stops_halfway
+from tests.doubles.server import Reply, Request, Server, fails, hangs, hangs_up, says, serving, stops_halfway
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
 
@@ -126,9 +126,9 @@ def test_complete__of_nothing_is_an_empty_text():
 def test_complete__can_be_called_from_many_threads():
     together = threading.Barrier(8, timeout=20)
 
-    def waits_for_the_others(handler: Handler) -> None:
+    def waits_for_the_others(request: Request) -> Reply:
         together.wait()
-        says("x")(handler)
+        return says("x")(request)
 
     with serving(waits_for_the_others) as server:
         shared = model(server, max_retries=0, timeout=20.0)

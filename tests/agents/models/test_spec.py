@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.models.server import says, serving
+from tests.doubles.server import says, serving
 from textcraft_gym.agents.contract.model import Message, Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price

@@ -1,0 +1,70 @@
+"""The model behind a double of a server: it knows how one task of TextCraft is done, and says what comes next."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tests.doubles.server import Request
+
+TASK = "minecraft:birch_boat"
+"""The task, of the split ``test``. A demonstration in the prompts begins with its first command, too."""
+PLAN = (
+    ("get 2 birch logs", "Got 2 birch logs"),
+    ("craft 4 birch planks using 1 birch logs", "Crafted 4 minecraft:birch_planks"),
+    ("craft 4 birch planks using 1 birch logs", "Crafted 4 minecraft:birch_planks"),
+    ("craft 1 birch boat using 5 birch planks", "Crafted 1 minecraft:birch_boat"),
+)
+"""The commands that win it, each with the game's answer."""
+PLANNED = "Step 1: craft birch boat\nExecution Order: (Step 1)"
+"""The plan that it writes for an agent that asks for one: the executor does the whole."""
+THOUGHT = "The goal takes planks, and planks take logs.\nSo I look at what I hold, and take what is next."
+"""What it thinks where it thinks aloud: two lines without a command."""
+
+
+class Words(NamedTuple):
+    """What the model writes: a command, or a plan if the agent asks for one."""
+
+    text: str
+    is_plan: bool = False
+
+
+def next_words(request: Request) -> Words:
+    """Return the next command of the plan, or a plan if the prompt asks for one."""
+    told = told_by_the_game(request)
+    if "Execution Order" in told:
+        return Words(PLANNED, is_plan=True)
+    played = 0
+    # The demonstrations of a prompt stand before its goal.
+    for line in told.rpartition("Goal:")[2].splitlines():
+        played += played < len(PLAN) and line.strip() == PLAN[played][1]
+    return Words(PLAN[played][0] if played < len(PLAN) else "think: The boat is there. Task completed!")
+
+
+def told_by_the_game(request: Request) -> str:
+    """Return what was not written by the model: the text of users and tools, or the whole prompt of a text to continue.
+
+    A command that the model only imagined to have been answered has not been played.
+    """
+    messages = request.body.get("messages")
+    if messages is None:
+        return str(request.body.get("prompt", ""))
+    return "\n".join(message["content"] for message in messages if message["role"] in ("user", "tool"))
+
+
+def finish(request: Request, text: str) -> tuple[str, str]:
+    """Return a text as far as a server lets it come, and why it ends: at a stop sequence or at the token limit.
+
+    A word with the space before it counts as one token.
+    """
+    sequences = request.body.get("stop") or []
+    for sequence in [sequences] if isinstance(sequences, str) else sequences:
+        text = text.split(sequence, 1)[0]
+    words = re.findall(r"\s*\S+", text)
+    limit = token_limit(request)
+    return (text, "stop") if len(words) <= limit else ("".join(words[:limit]), "length")
+
+
+def token_limit(request: Request) -> int:
+    """Return the maximum number of tokens to write, by either of its names."""
+    return int(request.body.get("max_tokens") or request.body.get("max_completion_tokens") or 1_000_000)
