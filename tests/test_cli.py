@@ -63,6 +63,8 @@ def test_demos__writes_what_the_expert_plays(tmp_path: Path):
     assert [one["split"] for one in found] == ["train"] * 3
     assert all(one["task"].endswith("_hidden100") and one["won"] and one["seed"] == 2 for one in found)
     assert "think: " not in out.read_text()
+    roles = ["system", *["user", "assistant"] * (found[0]["optimal_length"])]
+    assert [message["role"] for message in found[0]["messages"]] == roles
     assert "left out" not in run(*arguments, "--thoughts")
     assert out.read_text().count("think: ") > 3
 
@@ -110,6 +112,7 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         (["splits", "make", "--out", "x", "--train", "0.9"], "add up to 1"),
         ([*REACT, "--backend", "thread", "--out", "x"], "loop, process, ray"),
         (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
+        (["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"], "openai, sharegpt, trl, verl"),
         ([*REACT, "--model", "simulated:span=0", "--out", "x"], "span of 1 or more"),
         ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
         ([*REACT, "--replay-only", "--out", "x"], "name the cassette"),
