@@ -78,6 +78,23 @@ def test_demos__plays_a_split_of_ones_own(tmp_path: Path):
     )
 
 
+def test_export__writes_what_a_run_played(tmp_path: Path):
+    folder, out = str(tmp_path / "run"), tmp_path / "run.jsonl"
+    run(*("evaluate", "--env", "TextCraft-v0", "--agent", "random", "--limit", "6", "--out", folder))
+    records = read_records(folder)
+    won = [record["task"] for record in records if record["won"]]
+    assert 0 < len(won) < 6
+    assert run("export", folder, "--out", str(out), "--format", "sharegpt").startswith("6 episodes to ")
+    for line, record in zip(out.read_text().splitlines(), records, strict=True):
+        exported = json.loads(line)
+        assert len(exported["conversations"]) == 2 * record["steps"]
+        assert (exported["task"], exported["won"]) == (record["task"], record["won"])
+    said = run("export", folder, "--out", str(out), "--won-only")
+    assert said.startswith(f"{len(won)} episodes to ")
+    assert said.endswith(f"; {6 - len(won)} not won are left out\n")
+    assert [json.loads(line)["task"] for line in out.read_text().splitlines()] == won
+
+
 def test_evaluate__plays_on_the_backend_that_is_named(tmp_path: Path):
     run(
         *("evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--limit", "3", "--out", str(tmp_path / "run")),
@@ -113,6 +130,7 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         ([*REACT, "--backend", "thread", "--out", "x"], "loop, process, ray"),
         (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
         (["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"], "openai, sharegpt, trl, verl"),
+        (["export", "nowhere", "--out", "x"], "config.json is no file"),
         ([*REACT, "--model", "simulated:span=0", "--out", "x"], "span of 1 or more"),
         ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
         ([*REACT, "--replay-only", "--out", "x"], "name the cassette"),

@@ -35,6 +35,7 @@ from textcraft_gym.evaluation.sweep import grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
 from textcraft_gym.evaluation.verify import not_rechecked
 from textcraft_gym.evaluation.verify import verify as verify_run
+from textcraft_gym.exports import run_trajectories
 from textcraft_gym.human_play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.made import open_pack
@@ -398,6 +399,20 @@ def demos(
     written = write_trajectories(found, out, format)
     left_out = f"; {written.left_out} tasks that the expert does not win are left out" if written.left_out else ""
     print(f"{written.trajectories} demonstrations to {out}{left_out}")
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
+    format: FormatOption = "openai",
+    won_only: Annotated[bool, typer.Option("--won-only", help="Only episodes that were won.")] = False,
+) -> None:
+    """Write the episodes of a run as dialogues to learn from; each says whether it was won."""
+    written = write_trajectories(run_trajectories(run, won_only=won_only), out, format)
+    reason = "not won" if won_only else "without an action"
+    left_out = f"; {written.left_out} {reason} are left out" if written.left_out else ""
+    print(f"{written.trajectories} episodes to {out}{left_out}")
 
 
 @recipes_app.command("import")
