@@ -188,9 +188,7 @@ class OpenAIModel:
         self.max_retries = max_retries
         self.learned = Learned(set(omit), dict(rename or {}), stream)
         self._url, self._shown, userinfo = _address(url, endpoint)
-        without_secrets(
-            {"base_url": url, "api_key": api_key or "", "headers": headers, "extra": extra}
-        )  # registers them
+        without_secrets({"base_url": url, "headers": headers, "extra": extra})
         self._headers = {"Authorization": _authorization(name, api_key, userinfo), **(headers or {})}
         self._session = _Session(self._url, timeout)
         self._closing = weakref.finalize(self, self._session.close)
