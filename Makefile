@@ -112,9 +112,9 @@ test-integrations: .venv-integrations/.integrations
 test-verifiers: .venv-verifiers/.verifiers
 	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
 
-# The adapters of docs/frameworks.md, with the frameworks that can be installed here.
+# The adapters of docs/frameworks.md and verl's data, with the frameworks that can be installed here.
 test-frameworks: .venv-ray/.ray
-	.venv-ray/bin/python -m pytest -rs tests/test_frameworks_page.py
+	.venv-ray/bin/python -m pytest -rs tests/test_frameworks_page.py tests/integrations/test_trainers.py
 
 # A thousand sessions and a hundred thousand calls for each server of environments, and clients that misbehave.
 bench-serving: .venv-integrations/.integrations
@@ -287,11 +287,13 @@ $(DOCS)/.docs: setup.cfg pyproject.toml
 	$(DOCS)/bin/python -m pip install --quiet --editable '.[docs]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
-# PyTorch first, so that the extra does not install another build of it.
+# PyTorch first, so that the extra does not install another build of it. Of LLaMA-Factory only the reader of dialogues is used,
+# which takes none of its dependencies.
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
 	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
+	$(RL)/bin/python -m pip install --quiet --no-deps llamafactory || echo 'no LLaMA-Factory here: its tests are skipped'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 

@@ -63,6 +63,8 @@ def test_demos__writes_what_the_expert_plays(tmp_path: Path):
     assert [one["split"] for one in found] == ["train"] * 3
     assert all(one["task"].endswith("_hidden100") and one["won"] and one["seed"] == 2 for one in found)
     assert "think: " not in out.read_text()
+    roles = ["system", *["user", "assistant"] * (found[0]["optimal_length"])]
+    assert [message["role"] for message in found[0]["messages"]] == roles
     assert "left out" not in run(*arguments, "--thoughts")
     assert out.read_text().count("think: ") > 3
 
@@ -74,6 +76,23 @@ def test_demos__plays_a_split_of_ones_own(tmp_path: Path):
     assert (tmp_path / "demos.jsonl").read_text().count("\n") == len(
         tasks("TextCraft-v0", f"{tmp_path / 'my.jsonl'}:train")
     )
+
+
+def test_export__writes_what_a_run_played(tmp_path: Path):
+    folder, out = str(tmp_path / "run"), tmp_path / "run.jsonl"
+    run(*("evaluate", "--env", "TextCraft-v0", "--agent", "random", "--limit", "6", "--out", folder))
+    records = read_records(folder)
+    won = [record["task"] for record in records if record["won"]]
+    assert 0 < len(won) < 6
+    assert run("export", folder, "--out", str(out), "--format", "sharegpt").startswith("6 episodes to ")
+    for line, record in zip(out.read_text().splitlines(), records, strict=True):
+        exported = json.loads(line)
+        assert len(exported["conversations"]) == 2 * record["steps"]
+        assert (exported["task"], exported["won"]) == (record["task"], record["won"])
+    said = run("export", folder, "--out", str(out), "--won-only")
+    assert said.startswith(f"{len(won)} episodes to ")
+    assert said.endswith(f"; {6 - len(won)} not won are left out\n")
+    assert [json.loads(line)["task"] for line in out.read_text().splitlines()] == won
 
 
 def test_evaluate__plays_on_the_backend_that_is_named(tmp_path: Path):
@@ -110,6 +129,8 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         (["splits", "make", "--out", "x", "--train", "0.9"], "add up to 1"),
         ([*REACT, "--backend", "thread", "--out", "x"], "loop, process, ray"),
         (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
+        (["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"], "openai, sharegpt, trl, verl"),
+        (["export", "nowhere", "--out", "x"], "config.json is no file"),
         ([*REACT, "--model", "simulated:span=0", "--out", "x"], "span of 1 or more"),
         ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
         ([*REACT, "--replay-only", "--out", "x"], "name the cassette"),

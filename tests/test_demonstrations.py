@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -15,9 +13,11 @@ from textcraft_gym import UnknownName, run_episode, tasks
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.demonstrations import Demonstration, demonstrations, write_demonstrations
+from textcraft_gym.demonstrations import THINK, demonstrations, expert_trajectories
+from textcraft_gym.integrations.manual import manual
 from textcraft_gym.registration import BUNDLED, game_profile
 from textcraft_gym.task import task_hash
+from textcraft_gym.trajectories import FORMATS, Row, write_trajectories
 
 GOLDEN = Path(__file__).parent / "golden" / "demonstrations.txt"
 TEST_SPLITS = {
@@ -39,7 +39,7 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return dict.fromkeys(BUNDLED, "train") | {"MineTechTree-v0": "core71", "Tabletop-v0": "dev"} | made
 
 
-def actions(demonstration: Demonstration) -> list[str]:
+def actions(demonstration: Row) -> list[str]:
     said = [turn["value"] for turn in demonstration["conversations"] if turn["from"] == "gpt"]
     return [line for line in said if not line.startswith("think: ")]
 
@@ -60,7 +60,7 @@ def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dic
             observation, *_, info = env.step(action)
             heard.append(observation)
         assert info["won"]
-        assert heard == [
+        assert heard[:-1] == [
             turn["value"] for turn in one["conversations"] if turn["from"] == "human" and turn["value"] != "OK."
         ]
 
@@ -69,7 +69,7 @@ def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dic
 def test_demonstrations__are_dialogues_in_which_only_what_is_said_is_learnt(env_id: str, train: dict[str, str]):
     for one in demonstrations(env_id, train[env_id], thoughts=True, limit=20):
         turns = one["conversations"]
-        assert [turn["from"] for turn in turns] == ["human", *["gpt", "human"] * (len(turns) // 2)]
+        assert [turn["from"] for turn in turns] == ["human", "gpt"] * (len(turns) // 2)
         assert [turn["loss"] for turn in turns] == [turn["from"] == "gpt" for turn in turns]
         said = [turn["value"] for turn in turns if turn["from"] == "gpt"]
         assert said[0].startswith("think: ")
@@ -143,13 +143,34 @@ def test_demonstrations__of_old_wording_have_thoughts_too():
         assert said[-1].startswith(verb)
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_demonstrations__say_the_same_in_every_format(format: str):
+    (told,) = demonstrations("ALFWorld-v0", "train", thoughts=True, limit=1, dialect="0.3")
+    rows = list(demonstrations("ALFWorld-v0", "train", format=format, thoughts=True, limit=1, dialect="0.3"))
+    assert told["system"] == manual("ALFWorld-v0", dialect="0.3") + THINK
+    assert "put {thing} in/on {place}" in told["system"]
+    names = {"human": "user", "gpt": "assistant"}
+    spoken = [{"role": names[said["from"]], "content": said["value"]} for said in told["conversations"]]
+    messages = [{"role": "system", "content": told["system"]}, *spoken]
+    whole = {
+        "openai": {"messages": messages},
+        "sharegpt": {"conversations": told["conversations"]},
+        "trl": {"prompt": messages[:-1], "completion": messages[-1:]},
+        "verl": {"messages": messages, "prompt": messages[:2]},
+    }[format]
+    assert {name: rows[-1][name] for name in whole} == whole
+    kept = ("item_id", "env", "split", "seed", "task", "task_hash", "optimal_length", "won", "reward")
+    assert [[row[name] for name in kept] for row in rows] == [[told[name] for name in kept]] * len(rows)
+
+
 def test_demonstrations__are_the_same_bytes_in_every_process(tmp_path: Path):
     for env_id, split in (("TextCraft-v0", "test"), ("ALFWorld-v0", "train"), ("WebShopLite-v0", "train")):
-        found = demonstrations(env_id, split, thoughts=True, limit=12)
-        write_demonstrations(found, tmp_path / "here.jsonl")
+        found = expert_trajectories(env_id, split, thoughts=True, limit=12)
+        write_trajectories(found, tmp_path / "here.jsonl")
         code = (
-            "import sys; from textcraft_gym.demonstrations import *;"
-            f"write_demonstrations(demonstrations({env_id!r}, {split!r}, thoughts=True, limit=12), sys.argv[1])"
+            "import sys; from textcraft_gym.demonstrations import *; from textcraft_gym.trajectories import *;"
+            f"found = expert_trajectories({env_id!r}, {split!r}, thoughts=True, limit=12);"
+            "write_trajectories(found, sys.argv[1])"
         )
         command = [sys.executable, "-c", code, str(tmp_path / "there.jsonl")]
         subprocess.run(command, check=True, env={"PYTHONHASHSEED": "1"})
@@ -167,27 +188,14 @@ def test_demonstrations__leave_out_what_the_expert_does_not_win():
         short.max_episode_steps = limit
 
 
-def test_write_demonstrations__counts_and_leaves_no_half_file(tmp_path: Path):
-    def broken() -> Iterator[Demonstration]:
-        yield {"task": "a"}
-        raise RuntimeError("out of paper")
-
-    with pytest.raises(RuntimeError, match="out of paper"):
-        write_demonstrations(broken(), tmp_path / "demos.jsonl")
-    assert list(tmp_path.iterdir()) == []
-    assert write_demonstrations(iter([{"task": "a"}, None, {"task": "b"}]), tmp_path / "demos.jsonl") == (2, 1)
-    assert [json.loads(line) for line in (tmp_path / "demos.jsonl").read_text().splitlines()] == [
-        {"task": "a"},
-        {"task": "b"},
-    ]
-
-
 def test_demonstrations__refuse_what_makes_no_sense():
     for wrong, said in (({"limit": 0}, "limit of 1 or more"), ({"seed": -1}, "seed of 0 or more")):
         with pytest.raises(ValueError, match=said):
             next(demonstrations("TextCraft-v0", **wrong))
     with pytest.raises(UnknownName, match="train"):
         next(demonstrations("TextCraft-v0", "train"))
+    with pytest.raises(UnknownName, match=r"unknown format 'chatml'.*openai, sharegpt, trl, verl"):
+        next(demonstrations("TextCraft-v0", format="chatml"))
     with pytest.raises(UnknownName, match="TextCraft-v9"):
         next(demonstrations("TextCraft-v9"))
     assert len(list(islice(demonstrations("TextCraft-v0"), 3))) == 3

@@ -21,7 +21,7 @@ from textcraft_gym.agents.loading import key_values
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.redaction import redacted
 from textcraft_gym.console import Console, say, show_exception
-from textcraft_gym.demonstrations import demonstrations, write_demonstrations
+from textcraft_gym.demonstrations import expert_trajectories
 from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
@@ -37,6 +37,7 @@ from textcraft_gym.evaluation.sweep import grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
 from textcraft_gym.evaluation.verify import not_rechecked
 from textcraft_gym.evaluation.verify import verify as verify_run
+from textcraft_gym.exports import run_trajectories
 from textcraft_gym.human_play import play as play_episode
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.made import open_pack
@@ -48,6 +49,7 @@ from textcraft_gym.run_options import takes_run_spec
 from textcraft_gym.serve_commands import serve_app
 from textcraft_gym.shop import serve
 from textcraft_gym.task import describe_task
+from textcraft_gym.trajectories import FORMATS, write_trajectories
 from textcraft_gym.watch import watch as watch_episode
 
 MAX_ERRORS_SHOWN = 5
@@ -66,6 +68,9 @@ EnvId = Annotated[
 ]
 EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
 Split = Annotated[str | None, typer.Option(help="A split of the environment, by default the one that gym.make plays.")]
+FormatOption = Annotated[
+    str, typer.Option("--format", help=f"Form of the dialogues, after what reads them: {', '.join(FORMATS)}.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Recipes = Annotated[
     Path | None, typer.Option(help="A data-pack folder, zip or game jar, or made:depth=8; by default Minecraft 1.16.5.")
@@ -398,16 +403,31 @@ def demos(
     env: Annotated[str, typer.Option(help="The environment's id.")],
     out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
     split: Split = None,
+    format: FormatOption = "openai",
     thoughts: Annotated[bool, typer.Option("--thoughts", help="Add ReAct thoughts before actions.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every reset.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N tasks.")] = None,
     env_arg: EnvArgs = None,
 ) -> None:
     """Write the expert's trajectory for every task of a split, as dialogues to learn from."""
-    found = demonstrations(env, split, thoughts=thoughts, seed=seed, limit=limit, **key_values(env_arg or []))
-    written = write_demonstrations(found, out)
+    found = expert_trajectories(env, split, thoughts=thoughts, seed=seed, limit=limit, **key_values(env_arg or []))
+    written = write_trajectories(found, out, format)
     left_out = f"; {written.left_out} tasks that the expert does not win are left out" if written.left_out else ""
-    say(f"{written.demonstrations} demonstrations to {out}{left_out}")
+    say(f"{written.trajectories} demonstrations to {out}{left_out}")
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
+    format: FormatOption = "openai",
+    won_only: Annotated[bool, typer.Option("--won-only", help="Only episodes that were won.")] = False,
+) -> None:
+    """Write the episodes of a run as dialogues to learn from; each says whether it was won."""
+    written = write_trajectories(run_trajectories(run, won_only=won_only), out, format)
+    reason = "not won" if won_only else "without an action"
+    left_out = f"; {written.left_out} {reason} are left out" if written.left_out else ""
+    say(f"{written.trajectories} episodes to {out}{left_out}")
 
 
 @recipes_app.command("import")

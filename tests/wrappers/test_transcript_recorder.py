@@ -12,6 +12,7 @@ import pytest
 from tests.wrappers.worlds import Corridor, easy
 from textcraft_gym import UnknownName
 from textcraft_gym.registration import make
+from textcraft_gym.trajectories import FORMATS, Trajectory, rows
 from textcraft_gym.wrappers import ActionMasking, ThinkActions, TranscriptRecorder
 
 
@@ -45,21 +46,23 @@ def test_turns__are_written_as_they_were_played(tmp_path):
     assert len(lines(file)) == 1
 
 
-def test_conversation__is_in_turn_and_ends_with_the_agent(tmp_path):
-    env = TranscriptRecorder(ThinkActions(Corridor(rooms=2)), tmp_path / "talk.jsonl", style="sharegpt")
+@pytest.mark.parametrize("style", FORMATS)
+def test_dialogue__is_what_was_said_in_the_formats_of_trainers(style, tmp_path):
+    file = tmp_path / "talk.jsonl"
+    env = TranscriptRecorder(ThinkActions(Corridor(rooms=2)), file, style=style, system="Walk.")
     env.reset(seed=0)
     for action in ("think: on", "on", "on"):
         env.step(action)
-    said = [
-        ("human", "room 0"),
-        ("gpt", "think: on"),
-        ("human", "OK."),
-        ("gpt", "on"),
-        ("human", "room 1"),
-        ("gpt", "on"),
-    ]
-    talk = [{"from": one, "value": text, "loss": one == "gpt"} for one, text in said]
-    assert lines(tmp_path / "talk.jsonl") == [{"conversations": talk, "item_id": None, "reward": 1.0, "won": False}]
+    said = [("room 0", "think: on"), ("OK.", "on"), ("room 1", "on")]
+    about = {"stop_reason": "terminated"}
+    trajectory = Trajectory("Corridor", None, 0, said, won=False, reward=1, system="Walk.", about=about)
+    assert lines(file) == rows(trajectory, FORMATS[style])
+    env = TranscriptRecorder(make("TextCraft-v0"), file, style=style)
+    env.reset(seed=1, options={"task": easy("TextCraft-v0")})
+    env.step("inventory")
+    env.close()
+    assert lines(file)[-1]["item_id"] == f"TextCraft-v0/{easy('TextCraft-v0')}"
+    assert lines(file)[-1]["stop_reason"] == "left"
 
 
 def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
@@ -116,7 +119,7 @@ def test_file__is_shared_by_processes(tmp_path):
 
 
 def test_arguments__that_are_wrong_raise(tmp_path):
-    with pytest.raises(UnknownName, match=r"unknown style 'xml'.*turns, sharegpt"):
+    with pytest.raises(UnknownName, match=r"unknown style 'xml'.*turns, openai, sharegpt, trl, verl"):
         TranscriptRecorder(Corridor(), tmp_path / "a", style="xml")
     with pytest.raises(ValueError, match="got the folder"):
         TranscriptRecorder(Corridor(), tmp_path)
