@@ -40,9 +40,9 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
-from textcraft_gym.agents.models.event_loop import event_loop, submit
+from textcraft_gym.agents.models.event_loop import close, submit
 from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion, usage_of
-from textcraft_gym.agents.redaction import redact, register
+from textcraft_gym.agents.redaction import redact, register, without_secrets
 from textcraft_gym.errors import at_least
 
 PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
@@ -431,8 +431,7 @@ class _Session:
         """Close the connections."""
         session, self._session = self._session, None
         if session is not None:
-            with contextlib.suppress(RuntimeError, TimeoutError):  # the loop may have ended with the interpreter
-                asyncio.run_coroutine_threadsafe(session.close(), event_loop()).result(timeout=2)
+            close(session.close())
 
 
 def _unusable(body: bytes) -> str | None:
