@@ -61,7 +61,8 @@ DEFAULT_URL = "https://api.openai.com/v1"
 _log = logging.getLogger("textcraft_gym.models")
 _REFUSES = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:allowed|permitted|available|accepted)|"
-    r"extra|invalid|cannot (?:be )?(?:used|specified|set)|only the default|deprecated|instead|must not",
+    r"extra|invalid|cannot (?:be )?(?:used|specified|set)|only the default|deprecated|instead|must not|"
+    r"must be (?:[<>]|strictly|in )",
     re.IGNORECASE,
 )
 _NO_MONEY = re.compile(r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I)
@@ -372,7 +373,7 @@ class OpenAIModel:
             numbers = re.findall(r"\b[45]\d\d\b", error.code)
             status = int(numbers[0]) if numbers else 500  # a gateway passes on its provider's failure
         error = error or ServerError("an empty answer")
-        told = f"status {status}: {error.message}" if error.message else f"status {status}"
+        told = f"status {response.status}: {error.message}" if error.message else f"status {response.status}"
         if is_overflow(f"{error.message} {error.code}"):
             raise ModelLimit(f"{self.name}: {told}", "context")
         if _NO_MONEY.search(f"{error.message} {error.code}") or status == 402:
