@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textcraft_gym import last_command, replies
+from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.registration import BUNDLED
 
 COMMANDS = ("get 1 oak log", "click[buy now]", "Search[Radio City (Indian radio station)]", "put mug 1 in/on desk 1")
@@ -66,6 +67,20 @@ def test_last_command__does_what_its_examples_say():
 @given(said=SAID, command=st.sampled_from(COMMANDS))
 def test_last_command__is_found_in_every_form_of_a_reply(form, said, command):
     assert last_command(form.format(command, said=said)) == command
+
+
+@pytest.mark.parametrize(
+    ("reply", "command"),
+    [
+        ("get 2 birch logs.", "get 2 birch logs"),
+        ("Craft 1 birch boat using 5 birch planks!", "craft 1 birch boat using 5 birch planks"),
+        ("inventory.", "inventory"),
+        ("get 2 birch logs\nGot 9 birch logs\n> craft 1 boat using 9 logs\nCrafted 1 boat", "get 2 birch logs"),
+        ("I go on.\n> get 2 birch logs\nGot 9 birch logs\n> inventory", "get 2 birch logs"),
+    ],
+)
+def test_reader__finds_a_command_by_its_form(reply: str, command: str):
+    assert Prompts().commands("textcraft").read(reply).action == command
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)

@@ -182,7 +182,9 @@ class CommandForm:
 
     def canonical(self, line: str) -> str | None:
         """Return the command that a line is, in the game's spelling; None if it is none of this form."""
-        found = self._pattern.fullmatch(line) or self._pattern.fullmatch(line.rstrip(" .!;,"))
+        # What stands in brackets may end in any sign; elsewhere the last placeholder would take a full stop, too.
+        bare = line.rstrip(" .!;,")
+        found = (self._pattern.fullmatch(line) if self._keeps_case else None) or self._pattern.fullmatch(bare)
         if not found:
             return None
         as_written = self._filled(found.groups())
@@ -350,7 +352,13 @@ class CommandReader:
                 yield number, command
 
     def _prompted(self, lines: list[str]) -> Iterator[tuple[int, str]]:
-        """Yield lines after ``>``, as the prompts write a turn; thoughts are none."""
+        """Yield lines after ``>``, as the prompts write a turn; thoughts are none.
+
+        A command on the first line stands behind the mark at which the prompt ended.
+        """
+        marked = any(line.lstrip().startswith(">") for line in lines[1:])
+        if marked and self.forms and self.canonical(self._command(lines[0])):
+            yield 0, self._command(lines[0])
         for number, line in enumerate(lines):
             if line.lstrip().startswith(">") and not _THOUGHT.match(line):
                 yield number, self._command(line)

@@ -7,28 +7,43 @@ import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TimedOut
+from contextlib import suppress
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
     """Return the loop, which is started with the first call."""
-    global _loop
+    global _loop, _thread
     with _lock:
         if _loop is None:
             _loop = asyncio.new_event_loop()
             # A daemon, so that an interrupted run does not wait for a slow server.
-            threading.Thread(target=_loop.run_forever, name="models", daemon=True).start()
+            _thread = threading.Thread(target=_loop.run_forever, name="models", daemon=True)
+            _thread.start()
         return _loop
 
 
 def submit(coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
     """Run a coroutine in the loop, from any other thread."""
     return asyncio.run_coroutine_threadsafe(coroutine, event_loop())
+
+
+def close(coroutine: Coroutine[Any, Any, None], seconds: float = 2.0) -> None:
+    """Run a coroutine that closes something, and wait for its end, but not in the loop's own thread.
+
+    There the collector of garbage may close a model, and waiting would stop every request.
+    """
+    closing = submit(coroutine)
+    with suppress(RuntimeError, TimedOut):  # the loop may have ended with the interpreter
+        if threading.current_thread() is not _thread:
+            closing.result(timeout=seconds)
 
 
 def _forget() -> None:

@@ -40,7 +40,7 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
-from textcraft_gym.agents.models.event_loop import event_loop, submit
+from textcraft_gym.agents.models.event_loop import close, submit
 from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion, usage_of
 from textcraft_gym.agents.redaction import redact, register, without_secrets
 from textcraft_gym.errors import at_least
@@ -61,7 +61,8 @@ DEFAULT_URL = "https://api.openai.com/v1"
 _log = logging.getLogger("textcraft_gym.models")
 _REFUSES = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:allowed|permitted|available|accepted)|"
-    r"extra|invalid|cannot (?:be )?(?:used|specified|set)|only the default|deprecated|instead|must not",
+    r"extra|invalid|cannot (?:be )?(?:used|specified|set)|only the default|deprecated|instead|must not|"
+    r"must be (?:[<>]|strictly|in )",
     re.IGNORECASE,
 )
 _NO_MONEY = re.compile(r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I)
@@ -370,7 +371,7 @@ class OpenAIModel:
             numbers = re.findall(r"\b[45]\d\d\b", error.code)
             status = int(numbers[0]) if numbers else 500  # a gateway passes on its provider's failure
         error = error or ServerError("an empty answer")
-        told = f"status {status}: {error.message}" if error.message else f"status {status}"
+        told = f"status {response.status}: {error.message}" if error.message else f"status {response.status}"
         if is_overflow(f"{error.message} {error.code}"):
             raise ModelLimit(f"{self.name}: {told}", "context")
         if _NO_MONEY.search(f"{error.message} {error.code}") or status == 402:
@@ -429,8 +430,7 @@ class _Session:
         """Close the connections."""
         session, self._session = self._session, None
         if session is not None:
-            with contextlib.suppress(RuntimeError, TimeoutError):  # the loop may have ended with the interpreter
-                asyncio.run_coroutine_threadsafe(session.close(), event_loop()).result(timeout=2)
+            close(session.close())
 
 
 def _unusable(body: bytes) -> str | None:

@@ -31,14 +31,19 @@ class Words(NamedTuple):
 
 def next_words(request: Request) -> Words:
     """Return the next command of the plan, or a plan if the prompt asks for one."""
-    told = told_by_the_game(request)
-    if "Execution Order" in told:
+    if "Execution Order" in told_by_the_game(request):
         return Words(PLANNED, is_plan=True)
+    left = commands_left(request)
+    return Words(left[0] if left else "think: The boat is there. Task completed!")
+
+
+def commands_left(request: Request) -> list[str]:
+    """Return the commands that are still to play, by what the game has answered so far."""
     played = 0
     # The demonstrations of a prompt stand before its goal.
-    for line in told.rpartition("Goal:")[2].splitlines():
+    for line in told_by_the_game(request).rpartition("Goal:")[2].splitlines():
         played += played < len(PLAN) and line.strip() == PLAN[played][1]
-    return Words(PLAN[played][0] if played < len(PLAN) else "think: The boat is there. Task completed!")
+    return [command for command, _ in PLAN[played:]]
 
 
 def told_by_the_game(request: Request) -> str:

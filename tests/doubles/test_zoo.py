@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
@@ -94,7 +95,6 @@ CONTENTS = {
     "think tags": f"<think>\n{THOUGHT}\n</think>\n\nget 2 birch logs",
     "half a surrogate pair": "get 2 birch logs\n\nWell done \ud83d",
     "content parts": [{"type": "text", "text": "get 2 birch logs"}],
-    "packs": "get 2 birch logs",
     "empty lines first": "get 2 birch logs",
     "long reasoning": "",
     "null": None,
@@ -104,6 +104,11 @@ CONTENTS = {
 @pytest.mark.parametrize(("name", "content"), CONTENTS.items(), ids=CONTENTS)
 def test_server__writes_in_its_form(name: str, content: object):
     assert ask(name).message["content"] == content
+
+
+def test_server__packs_its_answer():
+    answer = json.loads(gzip.decompress(ask("packs").body))
+    assert answer["choices"][0]["message"]["content"] == "get 2 birch logs"
 
 
 STATUSES = {
@@ -158,23 +163,32 @@ def test_server__sends_a_stream_of_events():
 
 @pytest.mark.parametrize("name", ["endless body", "gzip bomb"])
 def test_server__has_more_than_anybody_reads(name: str):
-    with serving(ZOO[name].answer) as server:
-        reply = server.answers[0](Request("/v1/chat/completions", {}, ASK))
-    size = len(reply.body) * 1000 if isinstance(reply.body, bytes) else sum(map(len, reply.body))
-    assert size > 200 << 20
+    body = ZOO[name].answer(Request("/v1/chat/completions", {}, ASK)).body
+    size = len(gzip.decompress(body)) if isinstance(body, bytes) else sum(map(len, body))
+    assert size > 60 << 20
 
 
-def test_server__calls_the_tool_that_it_is_offered():
-    parameters = {"type": "object", "properties": {"command": {"type": "string"}}}
-    tools = [{"type": "function", "function": {"name": "play", "parameters": parameters}}]
+def test_server__calls_the_tools_that_it_is_offered():
+    tools = [{"type": "function", "function": {"name": "get", "parameters": {}}}]
     made = ask("calls tools", ASK | {"tools": tools}).message["tool_calls"]
-    assert made[0]["function"] == {"name": "play", "arguments": '{"command": "get 2 birch logs"}'}
-    assert len(ask("calls tools at once", ASK | {"tools": tools}).message["tool_calls"]) == 2
+    assert [call["function"] for call in made] == [
+        {"name": "get", "arguments": '{"count": 2, "item": "birch logs"}'},
+    ]
+    several = ask("calls tools at once", ASK | {"tools": tools}).message["tool_calls"]
+    arguments = [json.loads(call["function"]["arguments"]) for call in several]
+    assert [call["id"] for call in several] == ["call_0", "call_1", "call_2", "call_3"]
+    assert arguments[3] == {"count": 1, "item": "birch boat", "ingredients": "5 birch planks"}
     assert ask("calls tools").message["content"] == "get 2 birch logs"
 
 
 def test_zoo__has_two_dozen_servers_and_every_ending():
     assert len(ZOO) >= 24
     limits = {f"lost: {limit}" for limit in ("context", "length", "content_filter", "refusal", "empty")}
-    assert {behaviour.expected for behaviour in ZOO.values()} == {"won", "stopped", "error", *limits}
+    assert {behaviour.expected for behaviour in ZOO.values()} == {
+        "won",
+        "stopped",
+        "error",
+        "lost: no command",
+        *limits,
+    }
     assert len(table().splitlines()) == len(ZOO) + 2

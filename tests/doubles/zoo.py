@@ -11,9 +11,10 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from tests.doubles.expert import THOUGHT, Words, finish, next_words, token_limit, told_by_the_game
+from tests.doubles.expert import THOUGHT, Words, commands_left, finish, next_words, token_limit, told_by_the_game
 from tests.doubles.server import Answer, Reply, Request, completion, hangs_up, sends, stops_halfway
 
 
@@ -28,6 +29,7 @@ class Behaviour:
         expected: How an episode ends: ``won``, ``lost: LIMIT``, ``stopped`` for the whole run, or ``error``.
         because: A part of the message that says why.
         options: Options of the model that the server needs.
+        form: The executor's form, where the server shows only in one.
         bounds: Further options, of waiting, which keep the test short.
         base: Path of the API.
     """
@@ -38,7 +40,8 @@ class Behaviour:
     expected: str = "won"
     because: str = ""
     options: str = ""
-    bounds: str = "timeout=10,max_retries=2"
+    form: str = ""
+    bounds: str = "timeout=10,max_retries=1"
     base: str = "/v1"
 
 
@@ -169,25 +172,33 @@ def text_part(request: Request) -> dict[str, str]:
     return {"type": "text", "text": next_words(request).text}
 
 
-def thinks_for_long(request: Request) -> Reply:
-    """Answer after 900 tokens of reasoning, which count as tokens written."""
-    words = next_words(request)
-    left = token_limit(request) - 900
-    text, finish_reason = (words.text, "stop") if left > len(words.text.split()) else ("", "length")
-    reasoning = {"reasoning_content": "What is next? " * 300}
-    usage = {"prompt_tokens": 100, "completion_tokens": min(900, token_limit(request))}
-    return sends(completion(request, text, usage, finish_reason=finish_reason, message=reasoning))
+def thinks_for(tokens: int) -> Answer:
+    """Answer after many tokens of reasoning, which count as tokens written."""
+
+    def answer(request: Request) -> Reply:
+        words = next_words(request)
+        enough = token_limit(request) >= tokens + len(words.text.split())
+        usage = {"prompt_tokens": 100, "completion_tokens": min(tokens, token_limit(request))}
+        choice = completion(
+            request,
+            words.text if enough else "",
+            usage,
+            finish_reason="stop" if enough else "length",
+            message={"reasoning_content": "What is next? " * 100},
+        )
+        return sends(choice)
+
+    return answer
 
 
-ZOO["long reasoning"] = Behaviour(
-    "long reasoning",
-    "Reasons for longer than the agent lets it write, and sends an empty text.",
-    thinks_for_long,
-    "lost: length",
-)
-ZOO["long reasoning, allowed"] = Behaviour(
-    "long reasoning, allowed", "The same, with tokens to reason.", thinks_for_long, options="reasoning_tokens=1000"
-)
+ZOO |= {
+    name: Behaviour(name, does, thinks_for(tokens), expected, options=options)
+    for name, does, tokens, expected, options in (
+        ("long reasoning", "Reasons for 900 tokens, more than an agent lets it write.", 900, "won", ""),
+        ("longer reasoning", "Reasons for 6,000 tokens.", 6000, "lost: length", ""),
+        ("longer reasoning, allowed", "Reasons for 6,000 tokens.", 6000, "won", "reasoning_tokens=8000"),
+    )
+}
 
 
 @behaviour("Reasons in the text until its tokens are spent.", "lost: length")
@@ -284,7 +295,7 @@ def wants_turns(request: Request) -> Reply:
     return plain(request)
 
 
-@behaviour("Refuses messages of the system, as Gemma's template does.", options="form=chat")
+@behaviour("Refuses messages of the system, as Gemma's template does.")
 def refuses_system_role(request: Request) -> Reply:
     if any(message["role"] == "system" for message in request.body["messages"]):
         return refusal("System role not supported")
@@ -324,39 +335,48 @@ def filtered_prompt(request: Request) -> Reply:
 
 
 # Calls of tools.
-def call(name: str, arguments: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
-    """Return a call of a tool, in OpenAI's form."""
-    return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+def call(command: str, number: int) -> dict[str, Any]:
+    """Return a command as a call, in OpenAI's form: the verb is the function, and its arguments are named."""
+    verb, count, rest = command.split(" ", 2)
+    item, _, ingredients = rest.partition(" using ")
+    arguments = {"count": int(count), "item": item} | ({"ingredients": ingredients} if ingredients else {})
+    return {"id": f"call_{number}", "type": "function", "function": {"name": verb, "arguments": json.dumps(arguments)}}
 
 
-def calls(request: Request, *lines: str) -> Reply:
-    """Return calls of the tool that the request offers, with a line as the first of its arguments."""
-    tool = request.body["tools"][0]["function"]
-    argument = next(iter(tool["parameters"]["properties"]))
-    made = [call(tool["name"], {argument: line}, 10 * request.number + place) for place, line in enumerate(lines)]
-    return sends(completion(request, None, {}, finish_reason="tool_calls", message={"tool_calls": made}))
+def calls(request: Request, *commands: str) -> Reply:
+    """Return commands as calls of tools, without a text."""
+    made = [call(command, 10 * request.number + place) for place, command in enumerate(commands)]
+    usage = {"prompt_tokens": 100, "completion_tokens": 20}
+    return sends(completion(request, None, usage, finish_reason="tool_calls", message={"tool_calls": made}))
 
 
-@behaviour("Calls the tool that it is offered.", options="form=tools")
+@behaviour("Calls the tools that it is offered.", form="tools")
 def calls_tools(request: Request) -> Reply:
     return calls(request, next_words(request).text) if request.body.get("tools") else plain(request)
 
 
-@behaviour("Calls the tool for several commands at once.", options="form=tools")
+@behaviour("Calls tools for all that is left to do at once.", form="tools")
 def calls_tools_at_once(request: Request) -> Reply:
-    imagined = "craft 1 dream using 5 everything"
-    return calls(request, next_words(request).text, imagined) if request.body.get("tools") else plain(request)
+    return calls(request, *commands_left(request)) if request.body.get("tools") else plain(request)
 
 
-@behaviour("Is offered a tool, and writes a text.", options="form=tools")
+@behaviour("Is offered tools, and writes a text.", form="tools")
 def ignores_tools(request: Request) -> Reply:
     return plain(request)
 
 
-@behaviour("Calls a tool that nobody offered.", "lost: empty")
+@behaviour("Writes a command as the call of a tool that nobody offered.")
 def calls_unasked(request: Request) -> Reply:
-    made = [call("browser", {"url": "https://example.org"})]
-    return sends(completion(request, None, {}, finish_reason="tool_calls", message={"tool_calls": made}))
+    words = next_words(request)
+    return plain(request) if words.is_plan else calls(request, words.text)
+
+
+@behaviour("Calls for a tool that no game has.", "lost: no command")
+def calls_for_a_browser(request: Request) -> Reply:
+    if next_words(request).is_plan:
+        return plain(request)
+    made = {"id": "call_0", "type": "function", "function": {"name": "browse", "arguments": '{"page": 1}'}}
+    return sends(completion(request, None, finish_reason="tool_calls", message={"tool_calls": [made]}))
 
 
 # Limits of the server, and of the account.
@@ -443,9 +463,9 @@ OVERFLOWS = {
 
 
 def overflows(message: str, code: str | None) -> Answer:
-    """Refuse prompts of more than a thousand characters."""
+    """Refuse requests of more than a thousand characters."""
     return lambda request: (
-        refusal(message, param="messages", code=code) if len(told_by_the_game(request)) > 1000 else plain(request)
+        refusal(message, param="messages", code=code) if len(json.dumps(request.body)) > 1000 else plain(request)
     )
 
 
@@ -468,7 +488,7 @@ def no_choices(request: Request) -> Reply:
     return sends({**writes(request, "x"), "choices": []})
 
 
-@behaviour("Sends a page of HTML.", "error", "text/html")
+@behaviour("Sends a page of HTML.", "error", "HTML")
 def html(request: Request) -> Reply:
     return page(200)
 
@@ -478,7 +498,7 @@ def page(status: int) -> Reply:
     return Reply(b"<!DOCTYPE html><html><title>Welcome</title></html>", status, "text/html; charset=utf-8")
 
 
-@behaviour("Sends half a JSON object.", "error", "JSON")
+@behaviour("Sends half a JSON object.", "error", "choices")
 def half_of_json(request: Request) -> Reply:
     return Reply(json.dumps(writes(request, "x")).encode()[:-20])
 
@@ -498,26 +518,26 @@ def drips(request: Request) -> Reply:
     return Reply(itertools.repeat(b"\n", 100), delay=0.1)
 
 
-@behaviour("Sends a body without an end.", "error", "MB", bounds="timeout=20,max_retries=0")
+@behaviour("Sends a body without an end.", "error", "longer than", bounds="timeout=20,max_retries=0")
 def endless_body(request: Request) -> Reply:
     return Reply(itertools.repeat(b" " * 65_536, 4096))
 
 
-@behaviour("Sends a small body that unpacks to a large one.", "error", "MB", bounds="timeout=20,max_retries=0")
+@behaviour("Sends a small body that unpacks to a large one.", "error", "longer than", bounds="timeout=20,max_retries=0")
 def gzip_bomb(request: Request) -> Reply:
     return Reply(bomb(), headers={"Content-Encoding": "gzip"})
 
 
-def bomb(megabytes: int = 512) -> bytes:
-    """Return many spaces, packed a megabyte at a time."""
-    return gzip.compress(b" " * (1 << 20)) * megabytes
+@cache
+def bomb(megabytes: int = 64) -> bytes:
+    """Return so many megabytes of spaces, packed."""
+    return gzip.compress(b" " * (megabytes << 20), compresslevel=1)
 
 
-@behaviour("Packs its answers.")
+@behaviour("Packs its answers, though it was not asked to.")
 def packs(request: Request) -> Reply:
     body = json.dumps(writes(request, next_words(request).text)).encode()
-    accepts = "gzip" in request.headers.get("Accept-Encoding", "")
-    return Reply(gzip.compress(body), headers={"Content-Encoding": "gzip"}) if accepts else Reply(body)
+    return Reply(gzip.compress(body), headers={"Content-Encoding": "gzip"})
 
 
 @behaviour("Sends empty lines before an answer while it waits for its turn, as DeepSeek does.")
@@ -602,6 +622,7 @@ def table() -> str:
     rows = ["| server | what it does | what happens | option |", "| --- | --- | --- | --- |"]
     for kind in ZOO.values():
         reason = f', "{kind.because}"' if kind.because else ""
-        option = f"`{kind.options}`" if kind.options else ""
-        rows.append(f"| {kind.name} | {kind.does} | {kind.expected}{reason} | {option} |")
+        options = [f"`{kind.options}`"] if kind.options else []
+        options += [f"`--agent-arg form={kind.form}`"] if kind.form else []
+        rows.append(f"| {kind.name} | {kind.does} | {kind.expected}{reason} | {', '.join(options)} |")
     return "\n".join(rows)

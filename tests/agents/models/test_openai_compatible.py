@@ -209,3 +209,10 @@ def test_complete__names_the_server_that_is_not_there():
         gone = server.url
     with pytest.raises(ModelError, match=r"^m: no answer from 127\.0\.0\.1:\d+: .*refused"):
         OpenAIModel("m", base_url=gone.replace("//", "//me:password@"), api_key="x", max_retries=0).complete("p", **ASK)
+
+
+def test_complete__shows_the_status_that_was_sent():
+    passed_on = fails(200, b'{"error": {"code": 502, "message": "the provider is down"}}')
+    with serving(passed_on) as server, pytest.raises(ModelError, match="^m: status 200: the provider is down$"):
+        model(server, max_retries=0).complete("p", **ASK)
+    assert len(server.requests) == 1
