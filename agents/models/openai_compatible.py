@@ -42,7 +42,7 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.models.event_loop import event_loop, submit
 from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion, usage_of
-from textcraft_gym.agents.redaction import redact, register
+from textcraft_gym.agents.redaction import redact, register, without_secrets
 from textcraft_gym.errors import at_least
 
 PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")

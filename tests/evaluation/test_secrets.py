@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.agents.models.server import Handler, serving
+from tests.doubles.server import Reply, Request, sends, serving
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.cli import main
@@ -88,6 +87,7 @@ PLAYED = {
         ("--model", "openai:m,max_retries=0"), {**NONE, "OPENAI_BASE_URL": f"{{url}}?key={KEY}"}
     ),
     "password": Way(("--model", f"openai:m,max_retries=0,base_url={{user}}me:{quote(KEY, safe='')}@{{host}}"), NONE),
+    "password with /": Way(("--model", f"openai:m,base_url={{user}}me:{KEY}@{{host}}"), NONE),
     "password with @": Way(("--model", f"openai:m,max_retries=0,base_url={{user}}me:a@{KEY}@{{host}}"), NONE),
     "password of the environment": Way(
         ("--model", "openai:m,max_retries=0"), {**NONE, "OPENAI_BASE_URL": f"{{user}}me:{quote(KEY, safe='')}@{{host}}"}
@@ -114,7 +114,6 @@ REFUSED = {
     "comma for colon": Way(("--model", f"openai,api_key={KEY}")),
     "no name": Way(("--model", f"openai:api_key={KEY}")),
     "address without a scheme": Way(("--model", f"openai:m,base_url=me:{KEY}@host/v1")),
-    "password with /": Way(("--model", f"openai:m,base_url={{user}}me:{KEY}@{{host}}"), NONE),
     "unknown option": Way(("--model", f"{OPENAI},api_key={KEY},tiemout=3")),
     "price": Way(("--model", f"{OPENAI},api_key={KEY},price={KEY}")),
     "constructor": Way(("--model", f"leaky:Refuses,client_secret={KEY}")),
@@ -123,14 +122,11 @@ REFUSED = {
 }
 
 
-def echoes(handler: Handler) -> None:
+def echoes(request: Request) -> Reply:
     """Refuse a request with all of it in the message, as some proxies do, and with the key as OpenAI shows it."""
-    asked = handler.server.requests[-1]
     coded = base64.b64encode(f"me:{KEY}".encode()).decode()
-    said = (
-        f"Incorrect API key provided: {MASKED}. {coded} {handler.headers} {quote(handler.path)} {handler.path} {asked}"
-    )
-    handler.send(400, json.dumps({"error": {"message": said}}).encode())
+    asked = f"{quote(request.path)} {request.path} {dict(request.headers)} {request.body}"
+    return sends({"error": {"message": f"Incorrect API key provided: {MASKED}. {coded} {asked}"}}, status=400)
 
 
 @contextmanager
