@@ -166,8 +166,11 @@ def redacted(value: Json) -> Json:
         shown = redact(value)
     elif isinstance(value, dict):
         shown = {name: redacted(item) for name, item in value.items()}
-    elif type(value) in (list, tuple):  # not in a named tuple, which is no JSON value
-        shown = type(shown)(map(redacted, shown))
+    elif isinstance(value, list):
+        shown = [redacted(item) for item in value]
+    elif isinstance(value, tuple):
+        make = getattr(value, "_make", tuple)  # of a named tuple
+        shown = make(map(redacted, value))
     return shown  # type: ignore[no-any-return]  # of the same type
 
 

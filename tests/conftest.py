@@ -1,4 +1,4 @@
-"""What all tests have in common: reproducible draws, a cache of their own, and what is skipped where it cannot be had.
+"""What all tests have in common: reproducible draws, an own cache, own secrets, and what is skipped for lack of it.
 
 Property tests draw the same examples on every machine, and are not timed one by one; the user's cache is unused. Tests
 beside the real engine run wherever it is installed; a broken installation is a failure, no reason to skip.
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from tests.envs.alfworld.judge import MISSING, OFFICIAL, OLD_WHEELS
+from textcraft_gym.agents import redaction
 
 settings.register_profile("reproducible", derandomize=True, deadline=None, database=None)
 settings.load_profile("reproducible")
@@ -44,6 +45,12 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TEXTCRAFT_GYM_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _own_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what a test registers: a made-up key may be a word of another test."""
+    monkeypatch.setattr(redaction._process, "_known", redaction._Known(frozenset()))
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate, raise_stop
 from textcraft_gym.evaluation.sweep import Results, legend
 from textcraft_gym.evaluation.sweep import table as sweep_table
+from textcraft_gym.printable import printable
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import name_of_ingredient
 from textcraft_gym.recipes.pack import Pack
@@ -57,7 +58,11 @@ def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
     for run, group, *cells in rows:
         whole = group == ALL
         table.add_row(
-            "" if run == above else escape(run), escape(group), *cells, style="bold" if whole else "", end_section=whole
+            "" if run == above else _one_line(run),
+            _one_line(group),
+            *cells,
+            style="bold" if whole else "",
+            end_section=whole,
         )
         above = run
     _print(table)
@@ -96,7 +101,7 @@ def show_rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Print rows with the same keys as a table."""
     table = _table(title, list(rows[0]))
     for row in rows:
-        table.add_row(*("-" if cell is None else escape(str(cell)) for cell in row.values()))
+        table.add_row(*("-" if cell is None else _one_line(str(cell)) for cell in row.values()))
     _print(table)
 
 
@@ -105,9 +110,9 @@ def show_sweep(results: Results) -> None:
     headings, *rows = sweep_table(results)
     table = _table("Sweep", headings)
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(_one_line, row))
     _print(table)
-    console.print(escape(legend(results)))
+    console.print(_one_line(legend(results)))
 
 
 def show_comparison(first: str, second: str, found: Comparison) -> None:
@@ -115,8 +120,8 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
     table = _table(f"{second} against {first}, task by task", ("", "tasks", "such as"))
     table.add_row("both won", str(found.both))
     table.add_row("neither won", str(found.neither))
-    table.add_row(f"only {escape(first)} won", str(len(found.lost)), escape(_some(found.lost)))
-    table.add_row(f"only {escape(second)} won", str(len(found.gained)), escape(_some(found.gained)))
+    table.add_row(f"only {_one_line(first)} won", str(len(found.lost)), _one_line(_some(found.lost)))
+    table.add_row(f"only {_one_line(second)} won", str(len(found.gained)), _one_line(_some(found.gained)))
     _print(table)
     if found.difference is not None:
         console.print(
@@ -142,7 +147,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
         named = spec.resolved().described()
         shown = (f"{key}={textwrap.shorten(redact(str(value)), 40)}" for key, value in named["agent_args"].items())
         agent = " ".join([named["agent"], *shown])
-        bar = progress.add_task(escape(f"{agent} on {spec.env} {named['split'] or ''}"), visible=False, so_far="")
+        bar = progress.add_task(_one_line(f"{agent} on {spec.env} {named['split'] or ''}"), visible=False, so_far="")
         counts: Counter[str] = Counter()
         cost = 0.0
 
@@ -159,7 +164,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
             so_far = f"won {counts['won']}, errors {counts['errors']}"
             if counts["calls"]:
                 so_far += f", calls {counts['calls']}, cost {cost:.2f} ({named['model']})"
-            progress.update(bar, advance=1, so_far=escape(so_far))
+            progress.update(bar, advance=1, so_far=_one_line(so_far))
 
         return evaluate(spec, out, on_start=started, on_episode=ended, on_stop=raise_stop)
 
@@ -174,10 +179,10 @@ def show_tasks(tasks: Iterable[Task]) -> None:
     is_grouped = any(task["group"] not in (ALL, f"depth {task['depth']}") for task, _ in described)
     table = _table("Tasks", ("task", *(["group"] if is_grouped else []), "depth", "shortest solution", *headings))
     for task, details in described:
-        group = [escape(task["group"])] if is_grouped else []
+        group = [_one_line(task["group"])] if is_grouped else []
         shortest = "-" if task["optimal_length"] is None else str(task["optimal_length"])
-        others = [escape(str(details.get(heading, ""))) for heading in headings]
-        table.add_row(escape(task["task"]), *group, str(task["depth"]), shortest, *others)
+        others = [_one_line(str(details.get(heading, ""))) for heading in headings]
+        table.add_row(_one_line(task["task"]), *group, str(task["depth"]), shortest, *others)
     _print(table)
 
 
@@ -260,7 +265,7 @@ def show_stats(stats: Mapping[str, Any]) -> None:
     for name, value in stats.items():
         if isinstance(value, Mapping):
             for kind, count in value.items():
-                table.add_row(f"  {escape(kind)}" if name == "recipe types" else f"  depth {kind}", str(count))
+                table.add_row(f"  {_one_line(kind)}" if name == "recipe types" else f"  depth {kind}", str(count))
         elif name not in ("origin", "tags"):
             table.add_row(name, str(value))
     _print(table)
@@ -272,7 +277,7 @@ def show_splits(item_depths: Mapping[str, int], splits: Splits) -> None:
     table = _table("Splits", ("split", "tasks", *(f"depth {depth}" for depth in depths)))
     for name, items in splits.items():
         counts = Counter(item_depths[item] for item in items)
-        table.add_row(escape(name), str(len(items)), *(str(counts[depth]) for depth in depths))
+        table.add_row(_one_line(name), str(len(items)), *(str(counts[depth]) for depth in depths))
     _print(table)
 
 
@@ -285,17 +290,21 @@ def show_leakage(found: Leakage, train: str, test: str) -> None:
         ("unseen", "unseen"),
     ):
         items = [name_of(item) for item, how in found.intermediates.items() if how == met_as]
-        table.add_row(text, str(len(items)), escape(_some(items)))
+        table.add_row(text, str(len(items)), _one_line(_some(items)))
     untouched = sum(not met for met in found.goals.values())
     _print(table)
     console.print(f"{untouched} of {len(found.goals)} {test} goals have no intermediate that occurs in {train}.")
 
 
 def _table(title: str, headings: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = Table(
+        title=_one_line(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
     for index, heading in enumerate(headings):
         is_text = index == 0 or heading in LEFT_ALIGNED
-        table.add_column(heading, justify="left" if is_text else "right", no_wrap=heading not in PROSE, overflow="fold")
+        table.add_column(
+            _one_line(heading), justify="left" if is_text else "right", no_wrap=heading not in PROSE, overflow="fold"
+        )
     return table
 
 
@@ -312,13 +321,18 @@ def _print(table: Table) -> None:
     console.width = width
 
 
+def _one_line(text: str) -> str:
+    """Return a text for a cell: a line break in it would look like another row, and markup is text, too."""
+    return escape(printable(text))
+
+
 def _named(book: RecipeBook, item: str) -> str:
     style = "bold" if item in book.recipes else "green"
-    return f"[{style}]{escape(book.names[item])}[/]"
+    return f"[{style}]{_one_line(book.names[item])}[/]"
 
 
 def _choice(ingredient: tuple[str, ...]) -> str:
-    return f"[cyan]{escape(name_of_ingredient(ingredient))}[/] [dim]any of[/dim]"
+    return f"[cyan]{_one_line(name_of_ingredient(ingredient))}[/] [dim]any of[/dim]"
 
 
 def _some(items: Sequence[str], shown: int = 6) -> str:

@@ -12,6 +12,7 @@ import contextlib
 import email.utils
 import json
 import logging
+import math
 import os
 import random
 import re
@@ -72,10 +73,19 @@ _RETRIED = frozenset((408, 409, 425, 429))
 
 @dataclass(frozen=True)
 class Price:
-    """Price of a million tokens of the prompt, and of the completion."""
+    """Price of a million tokens of the prompt, and of the completion.
+
+    Raises:
+        ValueError: If one is no finite number of 0 or more.
+    """
 
     prompt: float
     completion: float
+
+    def __post_init__(self) -> None:
+        for price in (self.prompt, self.completion):
+            if not 0 <= price < math.inf:
+                raise ValueError(f"expected a price of 0 or more, got {price!r}")
 
 
 @dataclass

@@ -203,7 +203,9 @@ def _openai_options(options: Mapping[str, Any]) -> dict[str, Any]:
         try:
             given["price"] = Price(float(prompt), float(completion or prompt))
         except ValueError as error:
-            raise ValueError(f"expected price=PROMPT/COMPLETION in numbers, got {given['price']!r}") from error
+            raise ValueError(
+                f"expected price=PROMPT/COMPLETION in numbers of 0 or more, got {given['price']!r}"
+            ) from error
     if "api_key" in given:
         given["api_key"] = str(given["api_key"])
     if isinstance(given.get("omit"), str):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textcraft_gym.agents.contract.model import ToolCall
 from textcraft_gym.agents.redaction import Secrets, is_secret_name, redacted, register, secrets_of, without_secrets
 
 KEY = "sk-Tq3+v/9Zk mR\\7\"é'wXyz"
@@ -167,3 +168,4 @@ def test_redacted__keeps_names_and_types():
     register("a-registered-value")
     value = {"a-registered-value": [("x a-registered-value", 1), None, True], "n": 12345678}
     assert redacted(value) == {"a-registered-value": [("x ...", 1), None, True], "n": 12345678}
+    assert redacted(ToolCall("1", "act", "a-registered-value")) == ToolCall("1", "act", "...")

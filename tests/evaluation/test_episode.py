@@ -643,6 +643,9 @@ def test_run_episodes__of_nothing_is_nothing_and_without_environments_an_error()
     [
         (Completion(b"x"), "completion of text"),
         (Completion("x", {}, float("nan")), "finite cost"),
+        (Completion("x", {}, -0.5), "finite cost"),
+        (Completion("x", {"prompt_tokens": -1}), "numbers of tokens"),
+        (Completion("x", {"prompt_tokens": float("inf")}), "numbers of tokens"),
         (Completion("x", {"prompt_tokens": None}), "numbers of tokens"),
     ],
 )

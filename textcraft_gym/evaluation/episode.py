@@ -467,12 +467,15 @@ def token_counts(completion: Any) -> dict[str, int]:
     """
     if not isinstance(completion, Completion):
         raise ModelError(f"expected a model to answer with a Completion, got {type(completion).__name__}")
-    if not isinstance(completion.text, str) or not math.isfinite(completion.cost):
+    if not isinstance(completion.text, str) or not 0 <= completion.cost < math.inf:
         raise ModelError(f"expected a completion of text at a finite cost, got {completion!r}"[:MAX_ERROR])
     try:
-        return {kind: int(completion.usage[kind]) for kind in TOKENS if kind in completion.usage}
-    except (TypeError, ValueError) as error:
+        counts = {kind: int(completion.usage[kind]) for kind in TOKENS if kind in completion.usage}
+        if min(counts.values(), default=0) < 0:
+            raise ValueError("a negative number")
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"expected numbers of tokens, got {completion.usage!r}"[:MAX_ERROR]) from error
+    return counts
 
 
 def _kind(error: Exception) -> str:
