@@ -116,6 +116,11 @@ def test_expert__looks_up_what_a_search_does_not_show():
     assert plan == ["search[Harrow Vale]", "lookup[music]", "search[Tobin Aske]", "finish[Sarn]"]
     env.step("search[Tobin Aske]")
     assert env.step("search[Harrow Vale]")[4]["expert_plan"] == ["lookup[music]", "finish[Sarn]"]
+    # Having left the page, it goes back for what it has not read; what was looked up it knows.
+    again = ["search[Harrow Vale]", "lookup[music]", "finish[Sarn]"]
+    assert env.step("search[Sarn]")[4]["expert_plan"] == again
+    for action in again[:2]:
+        env.step(action)
     assert env.step("search[Sarn]")[4]["expert_plan"] == ["finish[Sarn]"]
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, PAGES, Shelf
 from textcraft_gym.envs.hotpotqa.rules import (
+    MAX_ANSWERS,
     MAX_LOOKUPS,
     MAX_TITLES,
     REASONS,
@@ -279,13 +280,12 @@ def test_admissible_commands__have_titles_in_brackets_and_with_brackets():
     world = World(Shelf([*PAGES, Page("Home", ((text,),))]), BORN._replace(question="Who?"))
     state = apply(world, START, "search[Home]")[0]
     shown = ["Ines Calder", "Sarn", "Quill Bay", "Port Lamby", "Mercer (film)"]
-    assert admissible_commands(world, state) == [f"search[{title}]" for title in [*shown, "Home"]]
+    assert listed("search", world, state) == [*shown, "Home"]
 
 
 def test_admissible_commands__look_up_no_word_that_tells_nothing():
     state = apply(REACT, START, "search[Harrow Vale]")[0]
-    lookups = [command for command in admissible_commands(REACT, state) if command.startswith("lookup")]
-    assert lookups == ["lookup[Harrow]", "lookup[Vale]"]
+    assert listed("lookup", REACT, state) == ["Harrow", "Vale", "directed by"]
 
 
 def test_admissible_commands__are_bounded():
@@ -294,9 +294,51 @@ def test_admissible_commands__are_bounded():
     page = Page("Long", ((f"{', '.join(titles)} {' '.join(words)}",),))
     wiki = Shelf([page, *(Page(title, (("A page of some words.",),)) for title in titles)])
     world = World(wiki, BORN._replace(question=f"Which is {' '.join(words)}?"))
-    commands = admissible_commands(world, apply(world, START, "search[Long]")[0])
-    kept = [f"lookup[{word}]" for word in words[:MAX_LOOKUPS]]
-    assert commands == [*(f"search[{title}]" for title in titles[:MAX_TITLES]), *kept]
+    state = apply(world, START, "search[Long]")[0]
+    assert listed("search", world, state) == titles[:MAX_TITLES]
+    assert listed("lookup", world, state) == words[:MAX_LOOKUPS]
+    assert len(listed("finish", world, state)) == MAX_ANSWERS
+
+
+def listed(verb: str, world: World, state: State) -> list[str]:
+    commands = [command for command in admissible_commands(world, state) if command.startswith(verb)]
+    return [command.removeprefix(f"{verb}[").removesuffix("]") for command in commands]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        (
+            "Who?",
+            "Ines Calder was born on 4 May 1921 in the Vale of Sarn.",
+            ["Ines Calder", "4 May 1921", "Vale of Sarn"],
+        ),
+        ("How many?", "It has 61,199 people and 7 ships since 1864.", ["61,199", "7", "1864"]),
+        ("Did it burn?", "It did.", ["yes", "no"]),
+    ],
+)
+def test_admissible_commands__answer_with_what_is_in_view_once_a_page_is_open(question, text, answers):
+    world = World(Shelf([Page("Home", ((text,),))]), BORN._replace(question=question))
+    assert listed("finish", world, START) in ([], [""])
+    state = apply(world, START, "search[Home]")[0]
+    assert set(answers) <= set(listed("finish", world, state))
+    assert "the" not in listed("finish", world, state)
+    assert ("yes" in listed("finish", world, state)) == (answers == ["yes", "no"])
+
+
+def test_admissible_commands__name_a_namesake_by_the_word_before_it():
+    pages = [Page("Mercer (film)", (("A film of some words.",),)), Page("Mercer", (("A town of some words.",),))]
+    world = World(Shelf(pages), BORN._replace(question="Who made the film Mercer?"))
+    assert listed("search", world, START)[:2] == ["Mercer", "Mercer (film)"]
+
+
+def test_admissible_commands__keep_in_view_what_was_looked_up_on_a_page_that_was_left():
+    text = f"{'It is one of the facts. ' * 5}He lived in Sarn."
+    world = World(Shelf([*PAGES, Page("Home", ((text,),))]), BORN._replace(question="Who?"))
+    state = START
+    for action in ("search[Home]", "lookup[lived in]", "search[Quill Bay]"):
+        state = apply(world, state, action)[0]
+    assert "Sarn" in listed("search", world, state)
 
 
 def test_sentences__are_divided_at_full_stops_or_as_given():

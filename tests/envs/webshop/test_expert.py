@@ -35,10 +35,9 @@ def earns_all(of: Shop, goal: Goal, state: State) -> bool:
 
 
 def fewest(of: Shop, goal: Goal, state: State) -> int | None:
-    """How many actions it takes at least, with whatever is admissible and some searches."""
+    """How many actions it takes at least, with whatever is admissible."""
     reached, steps = {state}, 0
     seen = {state}
-    searches = [f"search[{one.title}]" for one in of.products.values()]
     while reached and steps < 9:
         if any(earns_all(of, goal, one) for one in reached):
             return steps
@@ -46,7 +45,7 @@ def fewest(of: Shop, goal: Goal, state: State) -> int | None:
         found = {
             navigate(of, one, action)[0]._replace(visited=frozenset())
             for one in reached
-            for action in (*admissible_commands(of, one, goal.instruction), *(searches if of.has_search(one) else ()))
+            for action in admissible_commands(of, one, goal.instruction)
         }
         reached = found - seen
         seen |= reached
@@ -129,3 +128,13 @@ def test_plan__keeps_what_is_chosen_and_buys_what_is_at_hand():
     assert expert.plan(at_lamp) == ["click[red]", "click[buy now]"]
     on_sub_page = played(of, at_lamp, ["click[red]", "click[features]"])
     assert expert.plan(on_sub_page) == ["click[< prev]", "click[buy now]"]
+
+
+def test_plan__searches_for_what_the_customer_cannot_know_only_where_nothing_else_finds_it():
+    hidden = replace(LAMP, title="Zyx Qwv")
+    of, goal = Shop(Shelf({hidden.asin: hidden, ODD.asin: ODD})), replace(GOAL, product=hidden)
+    for instruction, first in (("a zyx for me", "search[a zyx for me]"), ("a thing", "search[Zyx Qwv]")):
+        plan = Expert(of, replace(goal, instruction=instruction)).plan()
+        assert plan is not None
+        assert plan[0] == first
+        assert (first in admissible_commands(of, START, instruction)) == (first != "search[Zyx Qwv]")

@@ -164,10 +164,18 @@ def test_clickables__stand_in_the_order_of_the_original():
     assert clickables(of, walk(*TO_LAMP, of=of)) == (*buttons[:5], "attributes", "buy now", *values)
 
 
-def test_admissible_commands__are_the_clicks_and_the_search_for_the_instruction():
-    assert admissible_commands(SHOP, START, INSTRUCTION) == [f"search[{INSTRUCTION}]"]
+def test_admissible_commands__are_the_clicks_and_the_searches_of_the_instruction():
+    assert admissible_commands(SHOP, START, "i need a red lamp, small, and price lower than 9.00 dollars") == [
+        "search[i need a red lamp, small, and price lower than 9.00 dollars]",
+        "search[i need a red lamp]",
+        "search[small]",
+        "search[red]",
+        "search[lamp]",
+        "search[red lamp]",
+        "search[lamp small]",
+    ]
     on_sub_page = walk(*TO_LAMP, "click[features]")
-    expected = ["click[back to search]", "click[< prev]", "search[a b  c ]"]
+    expected = ["click[back to search]", "click[< prev]", "search[a b  c ]"]  # no word of it tells anything
     assert admissible_commands(SHOP, on_sub_page, "a\nb [c]") == expected
 
 

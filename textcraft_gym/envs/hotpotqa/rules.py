@@ -26,8 +26,8 @@ REASONS = (UNKNOWN_COMMAND, NO_SUCH_PAGE, NO_PAGE, NO_MORE_RESULTS)
 
 SHOWN = 5
 """Number of sentences of a page that a search shows, and of titles that it lists where it finds no page."""
-MAX_TITLES, MAX_LOOKUPS = 40, 20
-"""Maximum numbers of searches and of lookups among the admissible commands."""
+MAX_TITLES, MAX_LOOKUPS, MAX_ANSWERS = 40, 20, 100
+"""Maximum numbers of searches, of lookups and of answers among the admissible commands."""
 
 _AMBIGUOUS = "may refer to:"
 _LONGEST_TITLE = 8
@@ -44,6 +44,20 @@ COMMON = frozenset(
     )
 )
 """Words that tell nothing about what is looked for."""
+
+
+RELATIONS = (
+    *("born in", "native of", "lived in", "house in", "attended", "pupil of", "won the", "received the", "influence"),
+    *("lies in", "belongs to", "capital of", "lake", "mayor", "river", "inhabitants", "based in", "seat in"),
+    *("comes from", "founded by", "founder", "band was formed", "singer", "contract with", "label", "designed by"),
+    *("produced by", "producing", "directed by", "director", "written by", "author", "brought out", "publisher"),
+    *("leading part", "based on", "source"),
+)
+"""What pages say of people, places, works and companies: what a player may look up without having read it."""
+_AUXILIARIES = ("are", "can", "could", "did", "do", "does", "had", "has", "have", "is", "was", "were", "will", "would")
+_DATE, _NUMBER = r"\d{1,2} [A-Z]\w+ \d{4}", r"\d[\d,.]*\d|\d"
+_CAPITALS = r"[A-Z][\w'-]*(?: (?:(?:of|the|and|in|to) )*[A-Z\d][\w'-]*)*"
+_NAME = re.compile(f"{_DATE}|{_NUMBER}|{_CAPITALS}")
 
 
 class World(NamedTuple):
@@ -74,6 +88,7 @@ class State(NamedTuple):
         passed: Number of its results that were shown.
         listed: Titles that the last search listed, where it found no page.
         opened: Titles of all pages that were opened, in order.
+        looked_up: The results of lookups, in the order in which they were first read.
         answer: The answer that was given; None before the end.
     """
 
@@ -82,6 +97,7 @@ class State(NamedTuple):
     passed: int = 0
     listed: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
+    looked_up: tuple[str, ...] = ()
     answer: str | None = None
 
 
@@ -158,17 +174,30 @@ def results(world: World, title: str, keyword: str) -> list[str]:
 
 
 def admissible_commands(world: World, state: State) -> list[str]:
-    """Return searches for the titles in view and lookups of the question's words, all of which do something.
+    """Return searches, lookups and answers that a player can think of, all of which do something.
 
-    In view are the titles in the question and in what is shown of the open page, that page's own, and those that the
-    last search listed; at first those that a search for the whole question would list. Answers are not listed, but
-    for an empty one where there is nothing else to do.
+    The searches are for the titles in view: those in the question and in what was read, those of the opened pages, and
+    those that the last search listed; at first those that a search for the whole question would list. Looked up are the
+    question's words, and ``RELATIONS``. Once a page is open, the answers are the names, dates and numbers in view, and
+    yes and no where the question asks for these; before, an empty one where there is nothing else to do.
     """
     if state.answer is not None:
         return []
     titles = dict.fromkeys([*_titles_in_view(world, state), *([state.page] if state.page else [])])
     searches = [search(title) for title in titles if find(world, title)][:MAX_TITLES]
-    return [*searches, *_lookups(world, state)] or [finish("")]
+    lookups = [look_up(word) for word in lookups_on(world, state)][:MAX_LOOKUPS]
+    answers = [finish(answer) for answer in _answers_in_view(world, state)][:MAX_ANSWERS]
+    return [*searches, *lookups, *answers] or [finish("")]
+
+
+def lookups_on(world: World, state: State) -> Iterator[str]:
+    """Yield what can be looked up without knowing the open page, and has a result left on it."""
+    words = dict.fromkeys(_WORD.findall(world.question.question))
+    telling = [word for word in words if len(word) > 2 and word.lower() not in COMMON]
+    for word in dict.fromkeys((*telling, *RELATIONS)) if state.page else ():
+        passed = state.passed if word == state.keyword else 0
+        if len(results(world, state.page, word)) > passed:
+            yield word
 
 
 def is_right(question: Question, answer: str) -> bool:
@@ -201,13 +230,13 @@ def _search(world: World, state: State, entity: str) -> Turn[State]:
     page = _named(world, entity)
     if page and not _is_ambiguous(page):
         opened = state.opened if page.title in state.opened else (*state.opened, page.title)
-        return State(page.title, opened=opened), shown(world, page), "", ""
+        return State(page.title, opened=opened, looked_up=state.looked_up), shown(world, page), "", ""
     # ReAct's program searches again in brackets where a name may refer to several pages, which lists these.
     asked = f"[{entity}]" if page else entity
     listed = tuple(title for title in _similar(world, asked) if not page or title != page.title)[:SHOWN]
     kept = state._replace(listed=listed)
     if world.dialect == "reflexion":
-        kept = State(listed=listed, opened=state.opened)
+        kept = State(listed=listed, opened=state.opened, looked_up=state.looked_up)
     return kept, text.not_found(world.dialect, asked, listed), NO_SUCH_PAGE, ""
 
 
@@ -220,7 +249,8 @@ def _look_up(world: World, state: State, keyword: str) -> Turn[State]:
         # Also a word without results is the last one: that of before begins anew when it comes back.
         return state._replace(keyword=keyword, passed=count), text.NO_MORE_RESULTS, NO_MORE_RESULTS, ""
     answer = text.result(count + 1, len(found), found[count])
-    return state._replace(keyword=keyword, passed=count + 1), answer, "", ""
+    looked_up = tuple(dict.fromkeys((*state.looked_up, found[count][: text.MAX_SENTENCE])))
+    return state._replace(keyword=keyword, passed=count + 1, looked_up=looked_up), answer, "", ""
 
 
 def shown(world: World, page: Page) -> str:
@@ -257,48 +287,62 @@ def _joined(paragraph: Sequence[str]) -> str:
 
 def _titles_in_view(world: World, state: State) -> Iterator[str]:
     yield from state.listed
-    yield from _titles_in(world, world.question.question)
     if state == START:
+        yield from titles_in(world, world.question.question)
         yield from _similar(world, world.question.question)[:SHOWN]
-    page = world.wiki.page(state.page) if state.page else None
-    if page:
-        yield from _titles_in(world, shown(world, page))
-        if state.keyword and state.passed:
-            result = results(world, page.title, state.keyword)[state.passed - 1]
-            yield from _titles_in(world, result[: text.MAX_SENTENCE])
+    for words in _read(world, state):
+        yield from titles_in(world, words)
 
 
-def _titles_in(world: World, words: str) -> Iterator[str]:
-    """Yield the titles that a text has, the longest at each place, from a capital letter or a digit on."""
+def _read(world: World, state: State) -> Iterator[str]:
+    """Yield the question, and what was read, the last first: the results of lookups, and the opened pages."""
+    yield world.question.question
+    yield from reversed(state.looked_up)
+    for title in reversed(state.opened):
+        page = world.wiki.page(title)
+        if page:
+            yield shown(world, page)
+
+
+def _answers_in_view(world: World, state: State) -> dict[str, None]:
+    if not state.opened:
+        return {}
+    asks_whether = world.question.question.partition(" ")[0].lower() in _AUXILIARIES
+    names = [name.removesuffix("'s") for words in _read(world, state) for name in _NAME.findall(words)]
+    titles = _titles_in_view(world, state)
+    answers = [*(("yes", "no") if asks_whether else ()), *titles, *names]
+    return dict.fromkeys(answer for answer in answers if answer.lower() not in COMMON)
+
+
+def titles_in(world: World, words: str) -> Iterator[str]:
+    """Yield the titles that a text has, the longest at each place, from a capital letter or a digit on.
+
+    Of namesakes that differ by a kind in brackets, ``the director Mercer`` is ``Mercer (director)`` as well.
+    """
     parts, start = words.split(), 0
     while start < len(parts):
         taken = 1
         first = parts[start].lstrip("\"'([")[:1]
         if first.isupper() or first.isdigit():
             for end in range(min(start + _LONGEST_TITLE, len(parts)), start, -1):
-                name = _title_of(world, " ".join(parts[start:end]))
-                if name:
-                    yield name
+                names = list(_titles_of(world, " ".join(parts[start:end]), parts[start - 1] if start else ""))
+                if names:
+                    yield from names
                     taken = end - start
                     break
         start += taken
 
 
-def _title_of(world: World, words: str) -> str:
-    """Return words without the punctuation around them, if they are a title then; empty if not."""
+def _titles_of(world: World, words: str, kind: str) -> Iterator[str]:
+    """Yield words without the punctuation around them, alone and with a kind in brackets, if they are a title then."""
     # With brackets first, which may be its own: ``Mercer (film)``.
-    for title in dict.fromkeys(words.strip(around).removesuffix("'s") for around in (_MARKS, f"{_MARKS}()[]")):
-        page = find(world, title)
+    names = [words.strip(around).removesuffix("'s") for around in (_MARKS, f"{_MARKS}()[]")]
+    for name in dict.fromkeys(names):
+        page = find(world, name)
         if page and len(page.title) > 2:
-            return title
-    return ""
-
-
-def _lookups(world: World, state: State) -> Iterator[str]:
-    """Yield lookups of the question's words that have a result left on the open page."""
-    words = dict.fromkeys(_WORD.findall(world.question.question)) if state.page else {}
-    telling = [word for word in words if len(word) > 2 and word.lower() not in COMMON]
-    for word in telling[:MAX_LOOKUPS]:
-        passed = state.passed if word == state.keyword else 0
-        if len(results(world, state.page, word)) > passed:
-            yield look_up(word)
+            yield name
+            break
+    namesake = f"{names[-1]} ({kind})"
+    page = find(world, namesake) if kind.isalpha() else None
+    if page and page.title == namesake:
+        yield namesake

@@ -77,8 +77,10 @@ class WebShopLiteEnv(TextEnv):
             and ``adapt`` 1 to 10 of the ten on each page, by default 3; elsewhere the whole page, 1 to 50, by default
             10. ``Next >`` leads to the next page in any case.
         show_attrs: Whether a product has a page of its attributes, which the reward counts.
-        admissible: Whether info lists the admissible actions; of searches only that for the instruction.
-        expert: Whether info has a shortest plan.
+        admissible: Whether info lists the admissible actions; of searches those for the instruction, its clauses, its
+            telling words, and the pairs of these that follow each other, 50 at most.
+        expert: Whether info has a shortest plan by these searches. Where none of them finds a product that fits, it
+            searches for the title of one, which no player can know and which is not among the admissible actions.
         nouns: Returns the nouns of a title, which the reward compares to tell types of product apart. The default takes
             every word but function words and numbers; the original uses a part-of-speech tagger.
         goals: ``human`` for those written by people, or ``synthetic`` for one of each combination of options.

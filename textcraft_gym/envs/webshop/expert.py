@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.queries import searches
 from textcraft_gym.envs.webshop.reward import fits
 from textcraft_gym.envs.webshop.rules import BACK_TO_SEARCH, BUY, NEXT, PREVIOUS, navigate
-from textcraft_gym.envs.webshop.state import MAX_RESULTS, START, Shop, State
+from textcraft_gym.envs.webshop.state import START, Shop, State
+
+Approach: TypeAlias = tuple[list[str], str, Mapping[str, str]]
+"""The actions that lead to a product's page, the product, and the options that are chosen there already."""
 
 _fits = lru_cache(maxsize=1 << 14)(fits)
 
@@ -17,8 +22,9 @@ _fits = lru_cache(maxsize=1 << 14)(fits)
 class Expert:
     """Plans purchases for one goal in a shop.
 
-    It considers the goal's own product, the results of a search for the instruction, and the results that the customer
-    has now, and buys the product that takes the fewest actions. From the start page no plan is shorter than a search, a
+    It considers the product and the results that the customer has now, and all results of the searches that the
+    instruction suggests, and buys what takes the fewest actions. Only where none of these fits, it searches for the
+    words of the goal's own product, which no customer knows. From the start page no plan is shorter than a search, a
     click on the product, a click on each wanted option, and the purchase, unless one value meets two of these options.
     """
 
@@ -26,12 +32,37 @@ class Expert:
         self.shop = shop
         self.goal = goal
         self._earns: dict[str, bool] = {}
-        self._results_of: dict[str, tuple[str, ...]] = {}
 
     def plan(self, state: State = START) -> list[str] | None:
         """Return the shortest plan from a state; None if there is none, or the episode is over."""
+        if state.page == "done":
+            return None
+        best = self._shortest(self._at_hand(state))
+        if self._anew is not None:
+            to_search = [] if self.shop.has_search(state) else [click(BACK_TO_SEARCH)]
+            if best is None or len(to_search) + len(self._anew) < len(best):
+                best = [*to_search, *self._anew]
+        return best
+
+    @cached_property
+    def _anew(self) -> list[str] | None:
+        """The shortest plan that begins with a search."""
+        product = self.goal.product
+        known = self._by_search(searches(self.goal.instruction))
+        return known or self._by_search([search(product.title), search(product.document)])
+
+    def _by_search(self, queries: Iterable[str]) -> list[str] | None:
+        least = 3 + bool(self.goal.options)  # the search, a click on a product, one on an option, and the purchase
         best: list[str] | None = None
-        for approach, asin, chosen in self._approaches(state):
+        for query in queries:
+            best = self._shortest(self._found(query), best)
+            if best is not None and len(best) == least:
+                break
+        return best
+
+    def _shortest(self, approaches: Iterable[Approach], best: list[str] | None = None) -> list[str] | None:
+        """Return the shortest plan by one of these approaches if it is shorter than the best, else that."""
+        for approach, asin, chosen in approaches:
             # Skip the costly search for clicks where even the fewest possible ones would make no shorter plan.
             least_clicks = 1 if self.goal.options and not chosen else 0
             if best is None or len(approach) + least_clicks + 1 < len(best):
@@ -40,49 +71,28 @@ class Expert:
                     best = [*approach, *clicks, click(BUY)]
         return best
 
-    def _approaches(self, state: State) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
-        """Yield the actions that lead to a product's page, the product, and the options chosen there already."""
-        if state.page == "done":
-            return
+    def _at_hand(self, state: State) -> Iterator[Approach]:
+        """Yield the approaches to the product and the results that the customer has now."""
         back: list[str] = []
         if state.page in ("item", "sub"):
             back = [click(PREVIOUS)] if state.page == "sub" else []
             yield back, state.asin, dict(state.chosen)
             back = [*back, click(PREVIOUS)]
-        own = self.goal.product.asin
         if state.page != "index":
-            yield from self._listed(back, state.results, state.number, state.results)
-        to_search = [] if self.shop.has_search(state) else [click(BACK_TO_SEARCH)]
-        query = self._query()
-        yield from self._listed([*to_search, query], self._results(query), 1, [own])
-        query = search(self.goal.instruction)
-        yield from self._listed([*to_search, query], self._results(query), 1, self._results(query))
+            yield from self._listed(back, state.results, state.number)
 
-    def _listed(
-        self, before: Sequence[str], results: Sequence[str], page: int, asins: Sequence[str]
-    ) -> Iterator[tuple[list[str], str, Mapping[str, str]]]:
-        """Yield the products that are among the results, with the clicks that lead to their page."""
-        for asin in asins:
+    def _found(self, query: str) -> Iterator[Approach]:
+        """Yield the approaches to the results of a search, the goal's own product first."""
+        yield from self._listed([query], navigate(self.shop, START, query).state.results, 1)
+
+    def _listed(self, before: Sequence[str], results: Sequence[str], page: int) -> Iterator[Approach]:
+        """Yield the approaches to the products among the results, the goal's own first."""
+        own = self.goal.product.asin
+        for asin in sorted(results, key=lambda asin: asin != own):
             shown_on = self.shop.page_of(results, asin)
             if shown_on is not None:
                 turns = [click(NEXT if shown_on > page else PREVIOUS)] * abs(shown_on - page)
                 yield [*before, *turns, click(asin.lower())], asin, {}
-
-    def _query(self) -> str:
-        """Return the first of three searches with the goal's product on its first page, else the best for it."""
-        product = self.goal.product
-        queries = [search(words) for words in (self.goal.instruction, product.title, product.document)]
-        pages: dict[str, int] = {}
-        for query in queries:
-            pages[query] = self.shop.page_of(self._results(query), product.asin) or MAX_RESULTS + 1
-            if pages[query] == 1:
-                break
-        return min(pages, key=lambda query: pages[query])
-
-    def _results(self, query: str) -> tuple[str, ...]:
-        if query not in self._results_of:
-            self._results_of[query] = navigate(self.shop, START, query).state.results
-        return self._results_of[query]
 
     def _clicks(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
         """Return the fewest clicks on options after which buying the product earns 1; None if there are none."""

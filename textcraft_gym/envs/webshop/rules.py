@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from textcraft_gym.envs.turn import Turn
-from textcraft_gym.envs.webshop.actions import CLICK, SEARCH, can_be_clicked, click, parse, search
+from textcraft_gym.envs.webshop.actions import CLICK, SEARCH, can_be_clicked, click, parse
 from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.queries import searches
 from textcraft_gym.envs.webshop.state import START, Shop, State, Transition
 from textcraft_gym.envs.webshop.text import observation
 
@@ -76,13 +77,12 @@ def clickables(shop: Shop, state: State) -> tuple[str, ...]:
 
 
 def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]:
-    """Return every action that does something; of searches, only that for the instruction.
+    """Return every action that does something; of searches, those that the instruction suggests.
 
     An option value with an opening bracket is shown but cannot be clicked, since the bracket changes how it is parsed.
     """
     targets = [target for target in clickables(shop, state) if target != TYPE_FIRST and can_be_clicked(target)]
-    searches = [search(instruction)] if shop.has_search(state) else []
-    return [*map(click, targets), *searches]
+    return [*map(click, targets), *(searches(instruction) if shop.has_search(state) else ())]
 
 
 def _clicked(shop: Shop, state: State, target: str) -> Transition:
