@@ -55,7 +55,7 @@ class GuessEnv(gym.Env[str, str]):
         return "Guess.", {}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        return "", float(action == self.digit), True, False, {}
+        return f"You said {action}.", float(action == self.digit), True, False, {}
 
 
 class Polite:

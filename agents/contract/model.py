@@ -178,18 +178,31 @@ class ModelUnavailable(ModelError):
     """No request can succeed until somebody acts: the key is refused, the quota is spent, there is no such model."""
 
 
+_WINDOW = r"context[ _-]?(?:length|window|size|limit)"
 _OVERFLOW = re.compile(
-    r"context[ _-]?(?:length|window|size|limit)[^.]*(?:exceed|maximum|reached|too)|"
-    r"(?:exceed|maximum|larger than|longer than|too long for)[^.]*\bcontext\b|context_length_exceeded|"
-    r"(?:prompt|input)[^.]{0,40} too (?:long|large)|too many (?:input )?tokens|"
-    r"reduce the length of the (?:messages|prompt)",
+    "|".join(
+        (
+            rf"{_WINDOW}[^.]*(?:exceed|reached|overflow|too |not enough|of only)",
+            rf"(?:exceed|maximum|larger than|longer than|greater than|too (?:long|large) for)[^.]*{_WINDOW}",
+            r"(?:prompt|input)[^.]{0,60} too (?:long|large)",
+            r"(?:prompt|input) (?:length|tokens?|token count)[^.]*exceed",
+            r"input token count is \d+ but",
+            r"maximum (?:prompt|input|model) length",
+            r"too many (?:input )?tokens",
+            r"tokens in the prompt cannot exceed",
+            r"`inputs` tokens \+ `max_new_tokens` must be",
+            r"reduce the length of (?:the|your) (?:messages|prompt|input)",
+        )
+    ),
     re.IGNORECASE,
 )
+_RATE = re.compile(r"rate.?limit|quota|throttl|please wait|per[ -]?(?:second|minute|min|hour|day)\b", re.IGNORECASE)
+"""Words of a server that is asked for too much at once, which may speak of too many tokens as well."""
 
 
 def is_overflow(message: str) -> bool:
     """Return whether an error's message says that the prompt exceeds the model's context, in any server's words."""
-    return _OVERFLOW.search(message) is not None
+    return _OVERFLOW.search(message) is not None and _RATE.search(message) is None
 
 
 class Model(Protocol):

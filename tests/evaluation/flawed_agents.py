@@ -1,10 +1,12 @@
-"""Agents that raise, by name, so that a run folder names them."""
+"""Agents that raise and a model with limits, by name, so that a run folder names them."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.model import Completion, ModelError
+from textcraft_gym.agents.simulated import SimulatedModel
 
 
 class Stumbling:
@@ -29,3 +31,16 @@ class Once:
             self.failed.add(task)
             raise ConnectionError("no model today")
         return False
+
+
+class SmallContext:
+    """Plays well in a context of 3,800 characters, and says to some tasks nothing."""
+
+    def __init__(self) -> None:
+        self.model = SimulatedModel(span=8)
+
+    def complete(self, prompt: Any, **how: Any) -> Completion:
+        if len(prompt) > 3800:
+            raise ModelError("400: this model's maximum context length is 3800 characters")
+        completion = self.model.complete(prompt, **how)
+        return completion if len(prompt) % 5 else completion._replace(text="", finish_reason="length")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -38,6 +38,7 @@ TREE = {"name": "a", "parts": [1, "b", {"name": "c", "parts": []}]}
         (TREE, Tree),
         ([1, {}], Any),
         ({"a": [1]}, dict[str, Any]),
+        ("b", Literal["a", "b"] | None),
     ],
 )
 def test_value__of_the_type(value, expected):
@@ -48,6 +49,8 @@ def test_value__of_the_type(value, expected):
     ("value", "expected"),
     [
         (1, str),
+        ("c", Literal["a", "b"]),
+        (["a"], Literal["a", "b"] | None),
         (None, str),
         (True, int),
         (1.0, int),
@@ -83,8 +86,9 @@ def test_any_value__has_an_answer(value):
 
 
 def test_type_name__is_as_in_code():
-    assert [type_name(one) for one in (str, str | None, dict[str, Any])] == [
+    assert [type_name(one) for one in (str, Literal["a"] | None, str | None, dict[str, Any])] == [
         "str",
+        "'a' | None",
         "str | None",
         "dict[str, typing.Any]",
     ]

@@ -28,6 +28,7 @@ from textcraft_gym.evaluation.run_folder import read_config, read_records
 from textcraft_gym.evaluation.verify import Verification, verify
 
 FOREIGN = "tests.foreign_worlds"
+FLAWED = "tests.evaluation.flawed_agents"
 CLEAN = {
     "adapt": RunSpec("TextCraft-v0", "test", "adapt", model="simulated:span=3", limit=6),
     "random": RunSpec("TextCraft-v0", "test", "random", limit=4),
@@ -50,6 +51,7 @@ CLEAN = {
     "processes": RunSpec("TextCraft-v0", "test", "expert", limit=4, backend="process", workers=2),
     "foreign": RunSpec(f"{FOREIGN}:Say-v0", agent=f"{FOREIGN}:Polite", env_args={"loudly": True}),
     "seeds": RunSpec(f"{FOREIGN}:GuessDigit-v0", agent=f"{FOREIGN}:guess_three", limit=30, seed=5),
+    "limits": RunSpec("TextCraft-v0", "dev", "react", model=f"{FLAWED}:SmallContext", limit=6),
     "errors": RunSpec("TextCraft-v0", "dev", "tests.evaluation.flawed_agents:Stumbling", limit=6),
 }
 Edit = Callable[[Path], None]
@@ -113,7 +115,7 @@ def test_verify__finds_nothing_in_a_clean_run(played, name):
 
 def test_clean_runs__are_of_every_end_and_kind(played):
     records = [record for name in CLEAN for record in read_records(played(name))]
-    ends = {"terminated", "truncated", "max_steps", "max_calls", "agent", "error"}
+    ends = {"terminated", "truncated", "max_steps", "max_calls", "agent", "limit", "error"}
     assert {record["stop_reason"] for record in records} == ends
     assert max(record["trials"] for record in records) > 1
     assert max(record["k_max"] for record in records) > 0
@@ -612,12 +614,14 @@ def put(record: Any, path: tuple[Any, ...], value: Any) -> None:
 
 def cannot_be_rechecked(path: tuple[Any, ...], old: Any, new: Any) -> bool:
     """Return whether an edit of a record and of the summary is of what the output calls not rechecked."""
-    if path[0] in ("start", "seconds", "model_seconds", "cost"):
+    if path[0] in ("start", "seconds", "model_seconds", "cost", "replies"):
         return True
     if path[0] == "error":
         return old is not None and new is not None
     if path[0] == "traceback":  # an error may have none
         return old is not None
+    if path[0] == "limit":
+        return old is not None and new is not None
     if path[0] == "stop_reason":
         return {old, new} <= {"agent", "max_calls"}
     # The names, depths and outcomes of the parts of a trace, and the agent's thoughts.
@@ -625,7 +629,7 @@ def cannot_be_rechecked(path: tuple[Any, ...], old: Any, new: Any) -> bool:
     return part_of_trace and (path[-1] in ("task", "role", "depth", "outcome") or isinstance(old, str))
 
 
-@pytest.mark.parametrize("name", ["adapt", "two trials", "few calls", "shopping", "goals", "seeds", "errors"])
+@pytest.mark.parametrize("name", ["adapt", "two trials", "few calls", "shopping", "goals", "seeds", "limits", "errors"])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_verify__finds_any_edit_of_one_field(played, tmp_path_factory, name, data):

@@ -35,8 +35,10 @@ from textcraft_gym.agents.contract.model import (
     Completion,
     CompletionRequest,
     Form,
+    Limit,
     Model,
     ModelError,
+    ModelLimit,
     ModelUnavailable,
     form_of,
 )
@@ -44,6 +46,7 @@ from textcraft_gym.agents.redaction import redact
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelCalls
+from textcraft_gym.evaluation.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
 from textcraft_gym.registration import check_info
 from textcraft_gym.task import tasks_of
@@ -81,9 +84,13 @@ class Episode:
         calls: Completions asked for, by role.
         tokens: Tokens as counted by the models, by kind (``prompt_tokens``, ``completion_tokens``).
         cost: Price of the completions, in the currency of the models' prices.
+        replies: Counts of the replies that could not be taken as they were: those of ``Play.replies``, ``empty`` for
+            completions without a text, and ``cut`` for texts that ended at the token limit.
         trials: 1 plus the resets that the agent asked for.
-        stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``error``, or ``agent`` if it stopped
-            by itself.
+        stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``limit``, ``error``, or ``agent`` if
+            it stopped by itself.
+        limit: The model's own limit that ended the episode, which is lost by it unless it was won before; None if none
+            did. What the model said is the last note of the trace.
         error: Type and message of the exception that broke the episode; None if none did.
         traceback: Traceback of that exception.
         transcript: Each action as it was played with its observation. A reset is an entry with the action None, as is a
@@ -107,8 +114,10 @@ class Episode:
     calls: dict[str, int] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
     cost: float = 0.0
+    replies: dict[str, int] = field(default_factory=dict)
     trials: int = 1
     stop_reason: str = "agent"
+    limit: Limit | None = None
     error: str | None = None
     traceback: str | None = None
     transcript: list[tuple[str | None, str]] = field(default_factory=list)
@@ -185,6 +194,7 @@ def run_episode(
     Raises:
         ValueError: If the environment was not made with what the agent declares in ``env_args``.
         AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the environment are passed on.
+        ModelLimit: If the model's own limit ends the episode, such as an answer without a text.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
     runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls, on_request, reading)
@@ -201,7 +211,7 @@ class EpisodeRunner:
 
     Attributes:
         episode: The record so far.
-        failure: The exception that broke the episode; None if none did.
+        failure: The exception that broke the episode, or the limit of a model that ended it; None if there is none.
     """
 
     def __init__(
@@ -253,12 +263,17 @@ class EpisodeRunner:
         try:
             with without_registered_limit(self.env) as self.world:
                 yield from self._run_agent()
+        except ModelLimit as limit:
+            self.failure = limit
+            self.episode.stop_reason, self.episode.limit = "limit", limit.limit
+            self.play.note(str(limit))
         except Exception as error:  # an agent may raise anything; it costs the episode, not the run
             self.failure = error
             self.episode.stop_reason = "error"
             self.episode.error = redact(f"{_kind(error)}: {_message(error)}")[:MAX_ERROR]
             self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
         finally:
+            self.episode.replies = dict(+self.play.replies)
             self.episode.seconds = round(time.perf_counter() - start, 6)
 
     def _run_agent(self) -> Generator[ModelCall, None, None]:
@@ -425,7 +440,9 @@ class EpisodeRunner:
             self._count(completion)
         for answer in answers:
             if isinstance(answer, Exception):
-                raise answer
+                raise limit_of_error(answer) or answer
+        if limit := limit_of_answers(completions, request.max_tokens):
+            raise limit  # not thrown into the agent, which could do nothing with it
         return completions
 
     def _sample(self, request: Ask, index: int) -> CompletionRequest:
@@ -438,12 +455,16 @@ class EpisodeRunner:
         )
 
     def _count(self, completion: Completion) -> None:
-        """Add the tokens and the cost of a completion."""
+        """Add the tokens and the cost of a completion, and whether it was empty or cut off."""
         tokens = self.episode.tokens
         for kind, count in token_counts(completion).items():
             tokens[kind] = tokens.get(kind, 0) + count
             self.play.node.tokens += count
         self.episode.cost += float(completion.cost)
+        if completion.is_empty:
+            self.play.replies["empty"] += 1
+        elif completion.finish_reason == "length":
+            self.play.replies["cut"] += 1
 
     def _note_depth(self, node: Node) -> None:
         self.episode.k_max = max(self.episode.k_max, node.depth)

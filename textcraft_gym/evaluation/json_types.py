@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 MAX_INTEGER = 1 << 63
 
@@ -19,11 +19,13 @@ def is_of_type(value: Any, expected: Any) -> bool:
 
     Args:
         value: The value.
-        expected: A class of JSON's values, a dataclass, or a union, list, dict or tuple of these.
+        expected: A class of JSON's values, a dataclass, literal texts, or a union, list, dict or tuple of these.
     """
     origin, arguments = get_origin(expected), get_args(expected)
     if origin in (Union, UnionType):
         return any(is_of_type(value, argument) for argument in arguments)
+    if origin is Literal:
+        return value in arguments and type(value) is str
     if origin is list:
         return isinstance(value, list) and all(is_of_type(item, arguments[0]) for item in value)
     if origin is dict:
@@ -54,6 +56,8 @@ def type_name(expected: Any) -> str:
     """Return a type as it is written in code: ``str | None``."""
     if get_origin(expected) in (Union, UnionType):
         return " | ".join(map(type_name, get_args(expected)))
+    if get_origin(expected) is Literal:
+        return " | ".join(map(repr, get_args(expected)))
     if expected is NoneType:
         return "None"
     return expected.__name__ if isinstance(expected, type) and not get_args(expected) else str(expected)

@@ -13,13 +13,15 @@ from textcraft_gym.evaluation.episode import Episode, EpisodeRunner
 from textcraft_gym.evaluation.json_types import field_types, is_of_type, type_name
 from textcraft_gym.evaluation.runner import Planned, is_won
 
-STOPPED_BY_AGENT = ("agent", "max_calls", "error")
+STOPPED_BY_AGENT = ("agent", "max_calls")
 """Ends that are not the environment's: a replay cannot tell them apart."""
+BROKEN_OFF = ("limit", "error")
+"""Ends that a replay cannot know, since an agent can meet them after the environment's."""
 
 REPLAYED = ("seed", "reward", "won", "steps", "trials", "restores", "picture", "stop_reason")
 """Fields of a record that a replay determines, beside the transcript and those that describe the task."""
 
-SUMMED = ("calls", "tokens", "k_max", "trace", "error", "traceback", "claimed_success")
+SUMMED = ("calls", "tokens", "k_max", "trace", "limit", "error", "traceback", "claimed_success")
 """Fields that a replay cannot know, and which must agree with each other."""
 
 MAX_SHOWN = 160
@@ -116,10 +118,9 @@ def differences(
     episode = runner.episode
     if runner.failure:
         yield f"it cannot be replayed: {episode.error}"
-    if episode.stop_reason == "agent" and record["stop_reason"] in STOPPED_BY_AGENT:
+    unknown = (*BROKEN_OFF, *STOPPED_BY_AGENT) if episode.stop_reason == "agent" else BROKEN_OFF
+    if record["stop_reason"] in unknown:
         episode.stop_reason = record["stop_reason"]
-    elif record["stop_reason"] == "error":  # the agent failed after the end
-        episode.stop_reason = "error"
     yield from _first_difference(transcript, episode)
     replayed = {**vars(episode), **planned.about, "won": is_won(episode)}
     for name in (*planned.about, *REPLAYED):
@@ -138,6 +139,8 @@ def inconsistencies(record: Mapping[str, Any], task: str, max_calls: int) -> Ite
     """
     if (record["error"] is not None) != (record["stop_reason"] == "error"):
         yield f"stop_reason {record['stop_reason']!r} with the error {_shown(record['error'])}"
+    if (record["limit"] is not None) != (record["stop_reason"] == "limit"):
+        yield f"stop_reason {record['stop_reason']!r} with the limit {_shown(record['limit'])}"
     if record["traceback"] is not None and record["error"] is None:
         yield "a traceback without an error"
     trace, transcript = record["trace"], record["transcript"]

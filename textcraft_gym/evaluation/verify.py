@@ -37,7 +37,7 @@ NOT_RECHECKED = (
     "numbers of calls and tokens beyond their sums in the trace",
     "cost",
     "claimed_success",
-    "errors and whether an agent stopped by itself or for want of calls",
+    "errors, which limit of a model was met, and whether an agent stopped by itself or for want of calls",
     "times",
 )
 """What a replay cannot know."""

@@ -140,7 +140,7 @@ def test_adaplanner__is_told_that_nothing_failed_and_nothing_is_done():
 @pytest.mark.parametrize(
     "written",
     [
-        "", "no program", "task failed!", "def solve(agent): pass", "import os\nos.system('x')", "x" * 100_000,
+        "no program", "task failed!", "def solve(agent): pass", "import os\nos.system('x')", "x" * 100_000,
         HEAD + "    while True: pass", HEAD + "    while True: agent.inventory()", HEAD + "    import os",
         HEAD + "    agent.fly()", HEAD + "    agent.get(None, 1)", HEAD + "    agent.get('a')",
         HEAD + "    get('a', 1)",

@@ -104,7 +104,7 @@ def test_deps__chooses_commands_in_a_household():
     assert described.startswith('I failed on step 1 "pick a plate at countertop 1": No command serves.')
 
 
-@pytest.mark.parametrize("said", ["", "7777", "-1", "seven", "0.5", "Done", "1\n2", "\x00"])
+@pytest.mark.parametrize("said", ["7777", "-1", "seven", "0.5", "Done", "1\n2", "\x00"])
 def test_choosing__bears_whatever_a_model_says(said: str):
     env = gym.make("ALFWorld-v0", admissible=True, max_episode_steps=-1)
     models = {

@@ -142,7 +142,16 @@ def test_progprompt__does_what_a_check_asks_for():
 
 @pytest.mark.parametrize(
     "program",
-    ["", "no program", "import os\nos.system('x')", "get()", "get(1, 2)", "get('a', 'b')", "while True: pass", HIVE],
+    [
+        "# nothing",
+        "no program",
+        "import os\nos.system('x')",
+        "get()",
+        "get(1, 2)",
+        "get('a', 'b')",
+        "while True: pass",
+        HIVE,
+    ],
 )
 def test_code_as_policies__fails_and_does_not_break(program: str):
     episode, _ = asked(CodeAsPoliciesAgent(TEXTCRAFT), program)
