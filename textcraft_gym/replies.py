@@ -77,8 +77,12 @@ class Turn(NamedTuple):
     @property
     def line(self) -> str:
         """The action, else the thought as a line of the papers' form."""
-        thought = self.thought if self.thought.lower().startswith(_THINK) else f"think: {self.thought}"
-        return self.action or thought
+        return self.command or f"think: {self.thought}"
+
+    @property
+    def command(self) -> str:
+        """The action, else a thought in the papers' form, which some games take; empty if there is neither."""
+        return self.action or (self.thought if self.thought.lower().startswith(_THINK) else "")
 
 
 def split_reasoning(reply: str) -> Answer:
@@ -115,6 +119,17 @@ def code_block(text: str, containing: str = "") -> str:
     return next((block for block in blocks if containing in block), blocks[0]) if blocks else text
 
 
+def plain_text(text: str) -> str:
+    """Return a reply without the marks that chat models put around lines: headings, bullets, bold, code and fences."""
+    lines = (line for line in text.splitlines() if not _FENCE.fullmatch(line.strip()))
+    return "\n".join(re.sub(r"\*\*|`", "", re.sub(r"^\s*(?:#+|[-*•+])\s+", "", line)) for line in lines)
+
+
+def says_done(text: str) -> bool:
+    """Return whether a reply begins with done, marked or not."""
+    return re.match(r"\W*done\b", text, re.IGNORECASE) is not None
+
+
 def decision(text: str) -> bool | None:
     """Return the yes or no of a reply: the first word, else the last line's; None if it says neither."""
     lines = [line for line in split_reasoning(text).text.splitlines() if line.strip()]
@@ -144,7 +159,7 @@ def last_command(reply: str) -> str:
         >>> last_command("> inventory")
         'inventory'
     """
-    return CommandReader().read(reply).action
+    return CommandReader().read(reply).command
 
 
 class CommandForm:

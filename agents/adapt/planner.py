@@ -34,7 +34,7 @@ class Planner:
         with play.sub(task, "planner", depth) as node:
             completion = yield from play.ask(prompt, role="planner", max_tokens=self.max_tokens)
             play.note(completion.text)
-            plan = parse_plan(completion.text)
+            plan = play.understand(parse_plan, completion.text)
             node.outcome = plan is not None
             return plan
 

@@ -29,6 +29,8 @@ MAX_NESTING = 4
 MAX_STEP_LENGTH = 1000
 
 _STEP = re.compile(r"^[ \t>*-]*step[ \t]*([0-9]{1,6})[ \t*]*[:.)][ \t*]*(.*)$", re.IGNORECASE)
+_NUMBERED = re.compile(r"^[ \t>*-]*([0-9]{1,6})[ \t*]*[.)][ \t*]+(.*)$")
+"""A step of a plan none of whose lines says that it is one."""
 _ORDER = re.compile(r"^[ \t>*-]*execution[ \t]+order[ \t*]*(?::[ \t*]*(.*)|(\(.*))$", re.IGNORECASE)
 _TOKEN = re.compile(r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]*)?[0-9]{1,6}", re.IGNORECASE)
 
@@ -48,8 +50,14 @@ Plan: TypeAlias = str | Group
 def parse_plan(text: str) -> Plan | None:
     """Return the plan in a completion, or None if it has no step.
 
-    Without an order, all steps must succeed. The text after the first order is ignored. Never raises.
+    Without an order, all steps must succeed. The text after the first order is ignored. Numbered lines are steps where
+    no line says ``Step``. Never raises.
     """
+    return _parsed(text, _STEP) or _parsed(text, _NUMBERED)
+
+
+def _parsed(text: str, form: re.Pattern[str]) -> Plan | None:
+    """Return the plan whose steps have a form; None if there is no step."""
     steps: dict[int, str] = {}
     order = None
     lines = iter(line for line in text.splitlines() if not line.lstrip().startswith("#"))
@@ -57,7 +65,7 @@ def parse_plan(text: str) -> Plan | None:
         if found := _ORDER.match(line):
             order = found[1] or found[2] or next(lines, "")  # the order may be on the line after its heading
             break
-        if (step := _STEP.match(line)) and step[2].strip() and len(steps) < MAX_STEPS:
+        if (step := form.match(line)) and step[2].strip() and len(steps) < MAX_STEPS:
             steps.setdefault(int(step[1]), step[2].strip()[:MAX_STEP_LENGTH])  # of equal numbers, the first counts
     if not steps:
         return None

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from textcraft_gym.agents.contract.model import Completion, Form, ModelError, Prompt, Tool
-from textcraft_gym.replies import CommandReader, Turn
+from textcraft_gym.replies import CommandReader, Turn, code_block, plain_text
 
 __all__ = [
     "Act",
@@ -36,6 +36,7 @@ __all__ = [
     "Step",
 ]
 
+Found = TypeVar("Found")
 Reading: TypeAlias = Literal["lenient", "strict"]
 
 MAX_NOTE = 10_000
@@ -246,6 +247,15 @@ class Play:
         turn = reader.read(reply, answered)
         self.replies["mended"] += turn.mended
         return turn
+
+    def understand(self, read: Callable[[str], Found], reply: str) -> Found:
+        """Return what a reader finds in a reply, else in its code block, else in its lines without marks."""
+        found = read(reply)
+        if self.reading == "lenient":
+            for mended in (code_block(reply), plain_text(reply)):
+                if not found and mended != reply and (found := read(mended)):
+                    self.replies["mended"] += 1
+        return found
 
     def act(self, text: str, *, claim: bool | None = None) -> Generator[Request, Any, Step]:
         """Play an action and return the step; see ``Act`` for the claim."""

@@ -13,6 +13,7 @@ from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
+from textcraft_gym.replies import says_done
 
 
 class InnerMonologueAgent(GoalPlanner):
@@ -50,9 +51,9 @@ class InnerMonologueAgent(GoalPlanner):
         task, dialogue = yield from self.begin(play)
         for _ in range(self.goals):
             answer = yield from self.say(play, dialogue, task)
-            if answer.strip().lower().startswith("done"):
+            if says_done(answer):
                 return True
-            goal = next(iter(self.controller.goals(answer)), None)
+            goal = next(iter(play.understand(self.controller.goals, answer)), None)
             scene = yield from self.controller.look(play)
             success = "I found no step in that."
             if goal:

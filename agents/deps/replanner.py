@@ -96,7 +96,7 @@ class Replanner(GoalPlanner, ABC):
 
     def execute(self, play: Play, plan: str, rng: random.Random) -> Generator[Request, Any, Progress]:
         """Pursue the goals of a plan, in the selector's order, up to the first that fails."""
-        progress = Progress(dict(enumerate(self.controller.goals(plan), 1)))
+        progress = Progress(dict(enumerate(play.understand(self.controller.goals, plan), 1)))
         pending = dict(progress.goals)
         while pending:
             scene = yield from self.controller.look(play)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from textcraft_gym.replies import code_block
+
 MAX_LINES, MAX_CHARACTERS = 200, 10_000
 
 _FENCE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
@@ -34,7 +36,7 @@ def parse_program(text: str, *, checks: bool = False) -> ast.Module:
     """
     if len(text) > MAX_CHARACTERS:
         raise ProgramError(f"the program is longer than {MAX_CHARACTERS} characters")
-    text = _FENCE.sub("", text)
+    text = _FENCE.sub("", code_block(text))
     if checks:
         text = _ELSE.sub(r"\1if not (\2): \3", text)
     text = text.strip("\n")

@@ -12,8 +12,8 @@ import gymnasium as gym
 from textcraft_gym.agents.contract.agent import Step
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.step_limit import registered_limit
+from textcraft_gym.integrations.manual import command_reader
 from textcraft_gym.registration import check_is_text, make
-from textcraft_gym.replies import last_command
 from textcraft_gym.task import UNGROUPED, tasks_of
 from textcraft_gym.wrappers.registry import make_wrapper
 
@@ -34,7 +34,8 @@ class TextEpisode:
         max_steps: Maximum number of commands, at which the episode is over; by default the limit registered for the id.
         wrappers: Wrappers around the environment as in an evaluation, ``NAME`` or ``module:Class,option=value``,
             innermost first.
-        read: Returns the command in what ``step`` is given; ``str`` to play it as it is.
+        read: Returns the command in what ``step`` is given; by default it is found as agents find it; ``str`` to
+            play a reply as it is.
         env_args: Further arguments of ``gym.make``.
 
     Attributes:
@@ -60,14 +61,16 @@ class TextEpisode:
         split: str | None = None,
         max_steps: int | None = None,
         wrappers: Iterable[str] = (),
-        read: Callable[[str], str] = last_command,
+        read: Callable[[str], str] | None = None,
         **env_args: Any,
     ) -> None:
         if max_steps is not None:
             at_least("max_steps", max_steps, 1)
         self.env = _made(env_id, split, wrappers, env_args)
         self.max_steps = max_steps or registered_limit(self.env)
-        self.read = read
+        self._reader = command_reader(env_id, **env_args)
+        self._answered: set[tuple[str, str]] = set()
+        self.read = read or self._command
         self.task: str | None = None
         self.last = Step("", 0.0, terminated=False, truncated=False, info={})
         self.reward = 0.0
@@ -95,7 +98,11 @@ class TextEpisode:
         self.reward = 0.0
         self.won = self.over = False
         self.steps = self.invalid = 0
+        self._answered.clear()
         return observation
+
+    def _command(self, reply: str) -> str:
+        return self._reader.read(reply, self._answered).command
 
     def step(self, reply: str) -> str:
         """Play the command in a reply and return the game's answer, after the end ``OVER``.
@@ -108,7 +115,9 @@ class TextEpisode:
             return OVER
         if not isinstance(reply, str):
             raise TypeError(f"expected a reply of text, got {type(reply).__name__}")
-        observation, reward, terminated, truncated, info = self.env.step(self.read(reply))
+        command = self.read(reply)
+        observation, reward, terminated, truncated, info = self.env.step(command)
+        self._answered.add((command, observation.partition("\n")[0]))
         self.steps += 1
         self.last = Step(observation, float(reward), terminated, truncated or self.steps >= self.max_steps, info)
         self.reward += self.last.reward

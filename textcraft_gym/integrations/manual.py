@@ -1,4 +1,4 @@
-"""What a chat model is told of a game that it plays without an agent."""
+"""What a chat model is told of a game that it plays without an agent, and how its replies are read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.registration import game_profile
+from textcraft_gym.replies import CommandReader
 
 REPLY = (
     "You may reason first. The last line of your reply is the command and nothing else, after the word Action and a "
@@ -35,3 +36,9 @@ def manual(env_id: str, prompts: str | Path | None = None, **env_args: Any) -> s
         return texts.manual(name)
     except PromptError:
         return texts.manual("default")
+
+
+def command_reader(env_id: str, **env_args: Any) -> CommandReader:
+    """Return the reader of a game's commands; of a game that the suite does not know it goes by marks alone."""
+    texts = RunSpec(env_id, env_args=env_args).make_prompts()
+    return texts.commands(load_profile(game_profile(env_id)).name)

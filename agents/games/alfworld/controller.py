@@ -10,6 +10,7 @@ from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene
 from textcraft_gym.agents.contract.goals import MAX_GOALS, MAX_LINE, Goal
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.replies import says_done
 
 CHOICES = 10
 """Maximum number of commands for one goal."""
@@ -61,8 +62,8 @@ class CommandChooser:
             )
             completion = yield from play.ask(prompt, role="controller", max_tokens=CHOICE_TOKENS)
             play.note(completion.text)
-            choice = re.match(r"\s*(\d{1,4})", completion.text)
-            if completion.text.strip().lower().startswith("done"):
+            choice = re.match(r"\W*(\d{1,4})", completion.text) or re.search(r"\b(\d{1,4})\W*$", completion.text)
+            if says_done(completion.text):
                 return None
             if not choice or not 0 < int(choice[1]) <= len(commands):
                 return f"No command serves. What I did for it: {last_turn}"

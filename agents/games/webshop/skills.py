@@ -13,6 +13,7 @@ from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.skill import Known, Skill
 from textcraft_gym.agents.games.webshop.pages import ASIN, has_search, product_in_view, query, read_item, read_listings
 from textcraft_gym.agents.prompts import Prompts, Template
+from textcraft_gym.replies import decision
 
 SIMPLE_MATCH_TOKENS = 400
 DETAIL_MATCH_TOKENS = 100
@@ -58,9 +59,7 @@ class SimpleMatch:
         prompt = self.prompt.fill(situation=known.situation, task=step, information=page)
         completion = yield from play.ask(prompt, role="simple_match", max_tokens=SIMPLE_MATCH_TOKENS)
         play.note(completion.text)
-        # The last line is the answer: the lines before it may weigh other products.
-        answer = completion.text.strip().upper().rpartition("\n")[2]
-        named = [asin for asin in ASIN.findall(answer) if asin in ASIN.findall(page)]
+        named = play.understand(lambda text: _named(text, ASIN.findall(page)), completion.text)
         return f"{FOUND}{named[0]}\nThe page in view:\n{page}" if named else None
 
 
@@ -87,10 +86,20 @@ class DetailMatch:
         prompt = self.prompt.fill(situation=known.situation, task=step, information=f"{page}\nFeatures:\n{features}")
         completion = yield from play.ask(prompt, role="detail_match", max_tokens=DETAIL_MATCH_TOKENS)
         play.note(completion.text)
-        if completion.text.strip().lower().startswith("yes"):
+        if play.understand(_is_yes, completion.text):
             return in_view(play)
         yield from play.act("click[< prev]")
         return None
+
+
+def _named(text: str, shown: list[str]) -> list[str]:
+    """Return the products that the last line names: the lines before it may weigh other ones."""
+    answer = text.strip().upper().rpartition("\n")[2]
+    return [asin for asin in ASIN.findall(answer) if asin in shown]
+
+
+def _is_yes(text: str) -> bool:
+    return decision(text) is True
 
 
 def make_skills(prompts: Prompts) -> tuple[Skill, ...]:

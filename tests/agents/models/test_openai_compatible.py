@@ -213,6 +213,6 @@ def test_complete__names_the_server_that_is_not_there():
 
 def test_complete__shows_the_status_that_was_sent():
     passed_on = fails(200, b'{"error": {"code": 502, "message": "the provider is down"}}')
-    with serving(passed_on) as server, pytest.raises(ModelError, match="^m: status 200: the provider is down$"):
+    with serving(passed_on) as server, pytest.raises(ModelError, match=r"^m: status 200: the provider is down$"):
         model(server, max_retries=0).complete("p", **ASK)
     assert len(server.requests) == 1
