@@ -16,7 +16,7 @@ JUPYTER := ipykernel jupytext nbclient
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-integrations test-verifiers test-frameworks
 .PHONY: bench bench-engine bench-serving bench-ray bench-local bench-report bench-shop
-.PHONY: parity results fingerprints horizons learn train-lm eval-lm reward-lm clean
+.PHONY: parity results fingerprints costs horizons learn train-lm eval-lm reward-lm clean
 
 # The model of benchmarks/results.
 DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
@@ -176,6 +176,10 @@ results: $(VENV)/.demo
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo
 	$(BIN)/python -m textcraft_gym.evaluation.fingerprints textcraft_gym/evaluation/fingerprints.json
+
+# What an episode of each agent takes in each world, for `--dry-run`: to be measured anew when an agent or a prompt changes.
+costs: $(VENV)/.demo
+	$(BIN)/python benchmarks/expected_costs.py
 
 # The horizon model of DEPS's learned selector: logs trajectories in the tech tree, fits the model, writes it into the package.
 horizons: $(VENV)/.demo

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,13 +14,16 @@ from pathlib import Path
 
 import gymnasium as gym
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import textcraft_gym
 from textcraft_gym import display, tasks
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.cli import app, main
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.evaluation.run_folder import read_records
+from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.human_play import completions
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.registration import SUITE
@@ -596,3 +600,47 @@ def test_evaluate__says_by_its_status_why_it_stopped(monkeypatch, capsys, tmp_pa
         "textcraft-gym: stopped, since the model cannot be asked (ModelUnavailable: the key is refused). 0 of 8 "
         "episodes are in refused; once this is mended, the same run goes on.\n"
     )
+
+
+def test_dry_run__says_what_is_expected_and_makes_nothing(tmp_path: Path):
+    model = "tests.evaluation.test_estimate:Untouchable,price=1/2"
+    shared = ["--env", "TextCraft-v0", "--split", "test", "--model", model, "--limit", "50", "--dry-run"]
+    said = run("evaluate", *shared, "--agent", "adapt", "--out", str(tmp_path / "run"))
+    amount = r" +[\d.]+k? \([\d.]+k? to [\d.]+k?\)"
+    assert re.search(rf"\n run +50{4 * amount} \n", said)
+    assert "Prompt caching is not considered." in said
+    said = run("sweep", *shared, "--agents", "react,adapt,expert", "--d-max", "1-2", "--out", str(tmp_path / "sweep"))
+    assert re.search(r"\n all +200 ", said)
+    found = json.loads(run("sweep", *shared, "--agents", "react", "--out", str(tmp_path / "sweep"), "--json"))
+    assert [(cell["episodes"], cell["unpriced"]) for cell in found] == [(50, [])]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, terminal: bool):
+    class Loud:
+        name = "[red]m\x1b]0;x\x07"
+
+        def complete(self, prompt, **how):
+            return Completion("task failed!", {"prompt_tokens": 10}, 0.5)
+
+    printed = io.StringIO()
+    spec = RunSpec("TextCraft-v0", "dev", "react", model=Loud(), limit=4, max_cost=10.0)
+    on = Console(file=printed, force_terminal=terminal, width=200, color_system=None)
+    display.evaluate_with_progress(spec, tmp_path, bar_on=on)
+    said = printed.getvalue()
+    assert "react on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
+    assert "\x1b]0" not in said
+    assert re.search(r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10", said)
+    if not terminal:
+        assert said.count("\n") == 1
+
+
+def test_evaluate_with_progress__prints_a_line_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(display, "SECONDS_BETWEEN_LINES", 0.0)
+    printed = io.StringIO()
+    display.evaluate_with_progress(
+        RunSpec("TextCraft-v0", "dev", limit=3, agent="expert"), tmp_path, Console(file=printed)
+    )
+    lines = printed.getvalue().splitlines()
+    assert [re.search(r": (\d of 3) episodes", line)[1] for line in lines] == ["0 of 3", "1 of 3", "2 of 3", "3 of 3"]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.registry import make_agent
     from textcraft_gym.errors import TextCraftGymError, UnknownName
     from textcraft_gym.evaluation.episode import Episode, run_episode
+    from textcraft_gym.evaluation.estimate import estimate
     from textcraft_gym.evaluation.optimise_plan import optimise_plan
     from textcraft_gym.evaluation.rollouts import rollouts
     from textcraft_gym.evaluation.run_spec import RunSpec
@@ -37,6 +38,7 @@ __all__ = [
     "TextVectorEnv",
     "UnknownName",
     "agents",
+    "estimate",
     "evaluate",
     "last_command",
     "make_agent",
@@ -63,6 +65,7 @@ _HOMES = {
     "TextEpisode": "integrations.episode",
     "TextVectorEnv": "vector",
     "UnknownName": "errors",
+    "estimate": "evaluation.estimate",
     "evaluate": "evaluation.runner",
     "last_command": "replies",
     "make_agent": "agents.registry",

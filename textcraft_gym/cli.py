@@ -24,6 +24,7 @@ from textcraft_gym.console import Console, say, show_exception
 from textcraft_gym.demonstrations import expert_trajectories
 from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.compare import compare as compare_records
+from textcraft_gym.evaluation.estimate import estimate
 from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.optimise_plan import optimise_plan as write_plans
@@ -33,7 +34,7 @@ from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.report import distinct_errors, label
 from textcraft_gym.evaluation.run_folder import Record, read_config, read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.sweep import grid
+from textcraft_gym.evaluation.sweep import cell_specs, grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
 from textcraft_gym.evaluation.verify import not_rechecked
 from textcraft_gym.evaluation.verify import verify as verify_run
@@ -72,6 +73,9 @@ FormatOption = Annotated[
     str, typer.Option("--format", help=f"Form of the dialogues, after what reads them: {', '.join(FORMATS)}.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what it is expected to take; no model is asked, nothing is written.")
+]
 Recipes = Annotated[
     Path | None, typer.Option(help="A data-pack folder, zip or game jar, or made:depth=8; by default Minecraft 1.16.5.")
 ]
@@ -89,7 +93,7 @@ def main() -> None:
     try:
         app()
     except RunStopped as stop:
-        print(f"textcraft-gym: {stop}", file=sys.stderr)
+        say(f"textcraft-gym: {stop}", error=True)
         sys.exit(3 if stop.at_limit else 1)
     except (TextCraftGymError, ModelError, OSError, ValueError) as error:
         say(f"textcraft-gym: {error}", error=True)
@@ -132,8 +136,16 @@ def evaluate(
     spec: RunSpec,
     out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it is continued.")],
     table: Annotated[bool, typer.Option(help="Print the tables at the end.")] = True,
+    dry_run: DryRun = False,
 ) -> None:
-    """Let an agent play every task of a split, and print its success by group of tasks."""
+    """Let an agent play every task of a split, and print its success by group of tasks.
+
+    The exit status is 0 at the end, 1 if every episode ended with an error or no further one could succeed, 2 for a
+    mistake in the command, and 3 at a limit of money or tokens.
+    """
+    if dry_run:
+        display.show_estimates({out.name: estimate(spec, out)})
+        return
     try:
         records = display.evaluate_with_progress(spec, out)
     except KeyboardInterrupt:
@@ -156,11 +168,22 @@ def sweep(
     model: Annotated[list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated.")] = None,
     seeds: Annotated[str, typer.Option(help="Seeds, as 0-4 or 1,3, in place of --seed: a run for each.")] = "",
     as_json: Json = False,
+    dry_run: DryRun = False,
 ) -> None:
-    """Evaluate a grid of agents, depths, models and seeds, and print one table."""
+    """Evaluate a grid of agents, depths, models and seeds, and print one table.
+
+    Limits of money and tokens are those of all runs together. The exit status is that of evaluate.
+    """
     models = [*(model or []), *(f"simulated:span={value}" for value in _integers(span))] or ["simulated"]
     bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
     cells = list(grid(_names(agents), _integers(d_max), models, _integers(seeds)))
+    if dry_run:
+        estimates = {cell.name: estimate(run, out / cell.name) for cell, run in cell_specs(spec, cells).items()}
+        if as_json:
+            _print_json([{"run": name, **asdict(found)} for name, found in estimates.items()])
+        else:
+            display.show_estimates(estimates)
+        return
     try:
         results = run_sweep(spec, cells, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
     except KeyboardInterrupt:

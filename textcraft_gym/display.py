@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,14 +14,15 @@ from typing import Any
 from rich import box
 from rich.markup import escape
 from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Column, Table
 from rich.tree import Tree
 
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.agents.registry import AGENTS, why_not
 from textcraft_gym.console import Console
 from textcraft_gym.evaluation.compare import Comparison
+from textcraft_gym.evaluation.estimate import HEADINGS, Estimate, notes, row_of, total
 from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
 from textcraft_gym.evaluation.run_folder import Record
@@ -28,6 +30,7 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate, raise_stop
 from textcraft_gym.evaluation.sweep import Results, legend
 from textcraft_gym.evaluation.sweep import table as sweep_table
+from textcraft_gym.evaluation.tally import Tally
 from textcraft_gym.printable import printable
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import name_of_ingredient
@@ -43,6 +46,8 @@ LEFT_ALIGNED = ("group", "such as", "summary", "split", "game")
 PROSE = ("summary", "such as")
 """Headings of columns that wrap."""
 MIN_PROSE_WIDTH = 20
+SECONDS_BETWEEN_LINES = 60.0
+"""Minimum time between two lines about a run where no terminal shows a progress bar."""
 
 
 def show_runs(runs: Runs) -> None:
@@ -135,38 +140,89 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
 
 
 def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> list[Record]:
-    """Run an evaluation with a progress bar that shows success, model calls and their cost so far."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[so_far]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=bar_on) as progress:
-        named = spec.resolved().described()
-        shown = (f"{key}={textwrap.shorten(redact(str(value)), 40)}" for key, value in named["agent_args"].items())
-        agent = " ".join([named["agent"], *shown])
-        bar = progress.add_task(_one_line(f"{agent} on {spec.env} {named['split'] or ''}"), visible=False, so_far="")
-        counts: Counter[str] = Counter()
-        cost = 0.0
+    """Run an evaluation and show how it is doing: on a terminal in a progress bar, else in a line now and then.
 
-        def started(total: int, done: list[Record]) -> None:
-            progress.update(bar, total=total, visible=True)
-            for record in done:
-                ended(record)
+    Raises:
+        RunStopped: If the run stops before its last episode.
+    """
+    named = spec.resolved().described()
+    arguments = (f"{key}={textwrap.shorten(redact(str(value)), 40)}" for key, value in named["agent_args"].items())
+    title = " ".join([named["agent"], *arguments, "on", spec.env, named["split"] or ""])
+    title = printable(f"{title.strip()}, {named['model']}")
+    shown = _Bar(title, bar_on) if bar_on.is_terminal or bar_on.is_jupyter else _Lines(title, bar_on)
+    tally = Tally(0)
 
-        def ended(record: Record) -> None:
-            nonlocal cost
-            counts["errors" if record.get("error") else "won" if record["won"] else "lost"] += 1
-            counts["calls"] += sum(record["calls"].values())
-            cost += record["cost"]
-            so_far = f"won {counts['won']}, errors {counts['errors']}"
-            if counts["calls"]:
-                so_far += f", calls {counts['calls']}, cost {cost:.2f} ({named['model']})"
-            progress.update(bar, advance=1, so_far=_one_line(so_far))
+    def started(total: int, done: list[Record]) -> None:
+        nonlocal tally
+        tally = Tally(total, done, spec.max_cost)
+        shown.show(tally)
 
+    def ended(record: Record) -> None:
+        tally.add(record)
+        shown.show(tally)
+
+    with shown:
         return evaluate(spec, out, on_start=started, on_episode=ended, on_stop=raise_stop)
+
+
+class _Bar:
+    """A progress bar on a terminal."""
+
+    def __init__(self, title: str, console: Console) -> None:
+        self.title = title
+        so_far = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=False, overflow="fold"))
+        self.progress = Progress(BarColumn(bar_width=20), MofNCompleteColumn(), so_far, console=console)
+        self.bar = self.progress.add_task("", visible=False)
+
+    def __enter__(self) -> None:
+        self.progress.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self.progress.stop()
+
+    def show(self, tally: Tally) -> None:
+        if not self.progress.tasks[0].visible:
+            self.progress.print(self.title, markup=False, highlight=False)
+        self.progress.update(self.bar, total=tally.total, completed=tally.ended, description=tally.line(), visible=True)
+
+
+class _Lines:
+    """A line at the end and, in a long run, every minute: for logs."""
+
+    def __init__(self, title: str, console: Console) -> None:
+        self.title, self.console = title, console
+        self.line = ""
+        self.printed = time.monotonic()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        self._print()
+
+    def show(self, tally: Tally) -> None:
+        self.line = f"{self.title}: {tally.ended} of {tally.total} episodes, {tally.line()}"
+        if time.monotonic() - self.printed >= SECONDS_BETWEEN_LINES:
+            self._print()
+
+    def _print(self) -> None:
+        if self.line:
+            self.console.print(self.line, markup=False, highlight=False, soft_wrap=True)
+        self.line, self.printed = "", time.monotonic()
+
+
+def show_estimates(estimates: Mapping[str, Estimate]) -> None:
+    """Print what the missing episodes of runs are expected to take, and what these numbers are worth."""
+    shown = dict(estimates)
+    if len(shown) > 1:
+        shown["all"] = total(list(estimates.values()))
+    width = len(HEADINGS) if any(estimate.seconds for estimate in shown.values()) else HEADINGS.index("time")
+    table = _table("Expected, and from the cheapest to the dearest tenth of episodes", ("run", *HEADINGS[:width]))
+    for name, estimate in shown.items():
+        table.add_row(_one_line(name), *row_of(estimate)[:width])
+    _print(table)
+    for note in dict.fromkeys(note for estimate in estimates.values() for note in notes(estimate)):
+        console.print(note, markup=False, highlight=False)
 
 
 def show_tasks(tasks: Iterable[Task]) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -119,6 +120,28 @@ def form_of_spec(model: str | Model) -> Form:
     return form
 
 
+def price_of(model: str | Model | None) -> tuple[float, float] | None:
+    """Return the prices of a million tokens read and written, as a model's spec gives them; None without any.
+
+    Raises:
+        ValueError: If the spec gives no numbers of 0 or more.
+    """
+    if not isinstance(model, str):
+        price: Any = getattr(model, "price", None)
+        return (price.prompt, price.completion) if hasattr(price, "prompt") and hasattr(price, "completion") else None
+    given = dict(field.partition("=")[::2] for field in _parts(model)[2])
+    return _price(given["price"]) if "price" in given else None
+
+
+def _price(text: str) -> tuple[float, float]:
+    prompt, _, completion = text.partition("/")
+    with suppress(ValueError):
+        prices = float(prompt), float(completion or prompt)
+        if all(0 <= price < math.inf for price in prices):
+            return prices
+    raise ValueError(f"expected price=PROMPT/COMPLETION in numbers of 0 or more, got {text!r}")
+
+
 def without_key(spec: str) -> str:
     """Return a spec that may be shown and stored, without its secrets, which are registered (see ``redaction``)."""
     fields: list[str] = []
@@ -199,13 +222,7 @@ def _openai_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
     given = dict(options)
     if "price" in given:
-        prompt, _, completion = str(given["price"]).partition("/")
-        try:
-            given["price"] = Price(float(prompt), float(completion or prompt))
-        except ValueError as error:
-            raise ValueError(
-                f"expected price=PROMPT/COMPLETION in numbers of 0 or more, got {given['price']!r}"
-            ) from error
+        given["price"] = Price(*_price(str(given["price"])))
     if "api_key" in given:
         given["api_key"] = str(given["api_key"])
     if isinstance(given.get("omit"), str):

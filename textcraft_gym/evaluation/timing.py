@@ -64,3 +64,10 @@ def latency(record: Mapping[str, Any]) -> float | None:
 def _percentile(ascending: Sequence[float], share: float) -> float:
     """Return the smallest value that at least this share of the values does not exceed."""
     return ascending[math.ceil(share * len(ascending)) - 1]
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration for people, to the precision of a guess."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
