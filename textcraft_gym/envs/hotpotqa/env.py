@@ -60,8 +60,8 @@ class HotpotQAEnv(TextEnv):
         pages: Number of pages of a generated wiki, at least 1,000.
         wiki_seed: Seed of a generated wiki.
         admissible: Whether info lists searches for titles in view, lookups of the question's words and of common
-            relations (``rules.RELATIONS``), and once a page is open, answers in view: names, dates, numbers, and yes and
-            no where the question asks for these. An answer in other words can be given, but is not listed.
+            relations (``rules.RELATIONS``), and once a page is open, answers in view: names, dates, numbers, and yes
+            and no where the question asks for these. An answer in other words can be given, but is not listed.
         expert: Whether info has the rest of a plan that reads all evidence.
         render_mode: ``ansi`` renders the last action and its answer.
 
