@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import random
 import subprocess
 import sys
 import tracemalloc
+from itertools import product
 from typing import ClassVar
 
 import gymnasium as gym
@@ -45,12 +47,14 @@ class Suite(EnvContract):
         limit: Its limit of steps.
         render_modes: Its ways of rendering.
         parts: Whether parts of a task are rewarded, and not only its end.
+        unknowable: The largest share of tasks in which the expert may search for what no player can know.
     """
 
     splits = ("test", "dev")
     limit = 100
     render_modes: ClassVar[list[str]] = ["ansi"]
     parts = False
+    unknowable = 0.0
 
     def rendered(self, env: gym.Env, words: str) -> str:
         """What is rendered of some words."""
@@ -161,6 +165,30 @@ class Suite(EnvContract):
         for action in info["expert_plan"][1:]:
             terminated = env.step(action)[2]
         assert terminated
+
+    @pytest.mark.parametrize("walked", [0, 6])
+    def test_expert__plays_an_admissible_command_from_wherever_the_player_went(self, walked: int):
+        env = gym.make(self.env_id, split="all", admissible=True, expert=True, max_episode_steps=-1)
+        every = env.get_wrapper_attr("tasks")
+        some = every[:: -(-len(every) // 40)]
+        searched = set()
+        for task, seed in product(some, range(2)):
+            rng = random.Random(f"{task.id} {seed}")
+            _, info = env.reset(seed=seed, options={"task": task.id})
+            over = False
+            for step in range(walked + 2 * task.optimal_length):
+                plan, commands = info["expert_plan"], info["admissible_commands"]
+                if over or not plan:
+                    break
+                if plan[0] not in commands:
+                    assert plan[0].startswith("search["), (task.id, seed, plan[0])
+                    searched.add(task.id)
+                aside = [command for command in commands if not command.startswith(("click[buy", "finish["))]
+                walks = step < walked and aside
+                action = aside[int(rng.random() * len(aside))] if walks else plan[0]
+                _, _, terminated, truncated, info = env.step(action)
+                over = terminated or truncated
+        assert len(searched) <= self.unknowable * len(some)
 
     def test_render__is_the_prompt_and_then_the_last_action_with_its_answer(self):
         env, info = begin(self.env_id, render_mode="ansi")
@@ -278,6 +306,7 @@ class TestALFWorld(Suite):
 
 class TestWebShopLite(Suite):
     env_id = "WebShopLite-v0"
+    unknowable = 0.05
 
 
 class TestMineTechTree(Suite):

@@ -40,8 +40,8 @@ def admissible_crafts(book: RecipeBook, shown: Iterable[Recipe], inventory: Mapp
     A craft with a tag is listed once for each held item that fills its slot alone. With real tags, a slot that no held
     item fills alone is filled from several, in the order of the inventory.
     """
-    offers = ((recipe, offer) for recipe in shown for offer in _offers(book, recipe, inventory))
-    return list(dict.fromkeys(text.craft(book, recipe, offer) for recipe, offer in offers))
+    possible = ((recipe, offer) for recipe in shown for offer in offers(book, recipe, inventory))
+    return list(dict.fromkeys(text.craft(book, recipe, offer) for recipe, offer in possible))
 
 
 def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
@@ -117,7 +117,8 @@ def _wholes(book: RecipeBook, recipe: Recipe) -> tuple[_Whole, ...]:
     return tuple(_Tree(book, recipe).wholes())
 
 
-def _offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> Iterator[Offer]:
+def offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> Iterator[Offer]:
+    """Yield the ways to fill a recipe that are listed."""
     choices = []
     for slot in recipe.slots:
         choices.append(_fillings(book, slot, inventory))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from textcraft_gym.envs.textcraft import text
+from textcraft_gym.envs.textcraft.admissible import offers
+from textcraft_gym.envs.textcraft.rules import Inventory, apply, world_of
 from textcraft_gym.recipes.book import Offer, RecipeBook
-from textcraft_gym.recipes.solver import shortest_plan
+from textcraft_gym.recipes.solver import Craft, shortest_plan
 
 
 def expert_plan(book: RecipeBook, goal: str, inventory: Mapping[str, int], useful: Offer = ()) -> list[str]:
@@ -19,8 +21,35 @@ def expert_plan(book: RecipeBook, goal: str, inventory: Mapping[str, int], usefu
         useful: The counts in which items are got: the least of them that is enough is taken, if there is one.
     """
     plan = shortest_plan(book, goal, inventory)
-    gets = [text.get(book, item, _enough(item, count, useful)) for item, count in plan.gets]
-    return gets + [text.craft(book, craft.recipe, craft.using) for craft in plan.crafts]
+    gets = [(item, _enough(item, count, useful)) for item, count in plan.gets]
+    crafts = [text.craft(book, craft.recipe, craft.using) for craft in plan.crafts]
+    if book.mixes:
+        held = {**inventory, **{item: inventory.get(item, 0) + count for item, count in gets}}
+        crafts = _as_listed(book, held, plan.crafts, crafts)
+    return [*(text.get(book, item, count) for item, count in gets), *crafts]
+
+
+def _as_listed(book: RecipeBook, held: Inventory, crafts: Sequence[Craft], commands: Sequence[str]) -> list[str]:
+    """Return the commands of a plan, each in a form in which it is admissible, if the rest of the plan works so.
+
+    With real tags a slot can be filled with many mixes, of which few are listed.
+    """
+    chosen = list(commands)
+    for index, craft in enumerate(crafts):
+        listed = [text.craft(book, craft.recipe, offer) for offer in offers(book, craft.recipe, held)]
+        if chosen[index] not in listed:
+            working = (command for command in listed if _works(book, held, [command, *chosen[index + 1 :]]))
+            chosen[index] = next(working, chosen[index])
+        held = apply(world_of(book), held, chosen[index])[0]
+    return chosen
+
+
+def _works(book: RecipeBook, held: Inventory, commands: Iterable[str]) -> bool:
+    for command in commands:
+        held, _, reason, _ = apply(world_of(book), held, command)
+        if reason:
+            return False
+    return True
 
 
 def _enough(item: str, count: int, useful: Offer) -> int:
