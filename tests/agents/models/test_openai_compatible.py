@@ -8,7 +8,8 @@ import pytest
 
 from tests.doubles.server import Reply, Request, Server, fails, hangs, hangs_up, says, serving, stops_halfway
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Message, ModelError
-from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
+from textcraft_gym.agents.models.completions import Price
+from textcraft_gym.agents.models.openai_compatible import OpenAIModel
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
 
@@ -213,6 +214,6 @@ def test_complete__names_the_server_that_is_not_there():
 
 def test_complete__shows_the_status_that_was_sent():
     passed_on = fails(200, b'{"error": {"code": 502, "message": "the provider is down"}}')
-    with serving(passed_on) as server, pytest.raises(ModelError, match="^m: status 200: the provider is down$"):
+    with serving(passed_on) as server, pytest.raises(ModelError, match=r"^m: status 200: the provider is down$"):
         model(server, max_retries=0).complete("p", **ASK)
     assert len(server.requests) == 1
