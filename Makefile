@@ -106,6 +106,7 @@ test-rl: $(RL)/.rl
 # The servers and the integrations of other frameworks, against the real packages.
 test-integrations: .venv-integrations/.integrations
 	.venv-integrations/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations \
+		tests/agents/models/test_inspect_ai.py \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[serve_and_connect]'
 
 # The taskset of verifiers, which cannot live beside OpenEnv.

@@ -12,7 +12,6 @@ import contextlib
 import email.utils
 import json
 import logging
-import math
 import os
 import random
 import re
@@ -41,8 +40,9 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
+from textcraft_gym.agents.models.completions import NO_MONEY, Price, ReasoningRoom, cut, stops_to_send, with_costs_of
 from textcraft_gym.agents.models.event_loop import close, submit
-from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion, usage_of
+from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion
 from textcraft_gym.agents.redaction import redact, register, without_secrets
 from textcraft_gym.errors import at_least
 
@@ -50,8 +50,6 @@ PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
 """Sampling parameters that are sent, each of which can be left out or renamed."""
 MAX_STOPS = 4
 """Maximum number of stop sequences that the API accepts; completions are cut at the others after they arrive."""
-REASONING_TOKENS = 4096
-"""Tokens that are added to the limit of an answer once a model is seen to reason."""
 MAX_CONNECTIONS = 512
 MAX_ANSWER = 1 << 24
 """Maximum size of an answer in bytes, also after decompression."""
@@ -66,26 +64,8 @@ _REFUSES = re.compile(
     r"must be (?:[<>]|strictly|in )",
     re.IGNORECASE,
 )
-_NO_MONEY = re.compile(r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I)
 _FILTERED = re.compile(r"content[_ ](?:filter|policy|management)|safety system|moderation", re.IGNORECASE)
 _RETRIED = frozenset((408, 409, 425, 429))
-
-
-@dataclass(frozen=True)
-class Price:
-    """Price of a million tokens of the prompt, and of the completion.
-
-    Raises:
-        ValueError: If one is no finite number of 0 or more.
-    """
-
-    prompt: float
-    completion: float
-
-    def __post_init__(self) -> None:
-        for price in (self.prompt, self.completion):
-            if not 0 <= price < math.inf:
-                raise ValueError(f"expected a price of 0 or more, got {price!r}")
 
 
 @dataclass
@@ -97,14 +77,12 @@ class Learned:
         rename: Parameters that it wants under another name.
         stream: Whether it only streams.
         no_system: Whether it takes no system message.
-        reasons: Whether the model was seen to reason.
     """
 
     omit: set[str] = field(default_factory=set)
     rename: dict[str, str] = field(default_factory=dict)
     stream: bool = False
     no_system: bool = False
-    reasons: bool = False
 
 
 class _Response(NamedTuple):
@@ -184,15 +162,13 @@ class OpenAIModel:
         for option, flag in (("dialogue", dialogue), ("stream", stream), ("logprobs", logprobs)):
             if type(flag) is not bool:
                 raise ValueError(f"expected {option} to be true or false, got {flag!r}")
-        if reasoning_tokens is not None:
-            at_least("reasoning_tokens", reasoning_tokens, 0)
         _check_parameters(omit, rename, extra, headers)
         self.name = name
         self.endpoint = endpoint
         self.form: Form = "chat" if endpoint == "chat" else "line"
         self.price = price
         self.dialogue = dialogue
-        self.reasoning_tokens = reasoning_tokens
+        self.room = ReasoningRoom(reasoning_tokens)
         self.extra = dict(extra or {})
         self.logprobs = logprobs
         self.timeout = timeout
@@ -227,7 +203,7 @@ class OpenAIModel:
         """Return the completion of one request beside others, in the loop of ``event_loop``; see ``complete``."""
         spent: list[Completion] = []  # answers that were paid for and could not be used
         while True:
-            body = self._body(request)
+            body, room = self._body(request), self.room.tokens
             try:
                 completion = self._read(await self._post(body), request)
             except _Refused as refusal:
@@ -235,34 +211,23 @@ class OpenAIModel:
                 if self._body(request) == body and not self._learn(refusal.error, body):
                     raise ModelError(f"{self.name}: {self._shown}: {refusal.error.message}") from None
                 continue
-            room = self._room()
-            if completion.reasoning or completion.usage.get("reasoning_tokens"):
-                self.learned.reasons = True
-            cut_off = completion.is_empty and completion.finish_reason == "length"
-            if cut_off and self.reasoning_tokens is None and not self.learned.reasons:
-                self.learned.reasons = True  # it thought where nobody can see it
-            if not (cut_off and self._room() > room):
-                return _with_costs_of(completion, spent)
+            if not self.room.learn(completion, room):
+                return with_costs_of(completion, spent)
             spent.append(completion)
 
     def close(self) -> None:
         """Close the connections; they are also closed with the last reference to the model."""
         self._closing()
 
-    def _room(self) -> int:
-        if self.reasoning_tokens is not None:
-            return self.reasoning_tokens
-        return REASONING_TOKENS if self.learned.reasons else 0
-
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
         """Return the request as the server is thought to want it."""
         is_chat = self.endpoint == "chat"
         parameters: dict[str, Any] = {
-            "max_tokens": request.max_tokens + self._room(),
+            "max_tokens": request.max_tokens + self.room.tokens,
             "temperature": request.temperature,
             "top_p": 1,
         }
-        stops = [end for end in request.stop if end.strip("\n") or not is_chat]
+        stops = stops_to_send(request.stop) if is_chat else list(request.stop)
         if stops:
             parameters["stop"] = stops[:MAX_STOPS]
         if request.temperature > 0:
@@ -289,16 +254,11 @@ class OpenAIModel:
         """Return the completion of an answer, with its cost."""
         answer = parse(response.body)
         whole = read_completion(answer, takes_tools=bool(request.tools))
-        completion = whole._replace(text=_cut(whole.text, request.stop), cost=self._cost(usage_of(answer)))
+        cost = self.price.of(whole.usage) if self.price else 0.0
+        completion = whole._replace(text=cut(whole.text, request.stop), cost=cost)
         if completion.text != whole.text:  # the server's tokens are then not those of this text
             return completion._replace(logprobs=None, token_ids=None)
         return completion
-
-    def _cost(self, usage: Mapping[str, int]) -> float:
-        if not self.price:
-            return 0.0
-        prompt = usage.get("prompt_tokens", 0) * self.price.prompt
-        return (prompt + usage.get("completion_tokens", 0) * self.price.completion) / 1_000_000
 
     def _learn(self, error: ServerError, body: Mapping[str, Any]) -> bool:
         """Leave out or rename what the server refuses; return whether there was something to change."""
@@ -384,7 +344,7 @@ class OpenAIModel:
         told = f"status {response.status}: {error.message}" if error.message else f"status {response.status}"
         if is_overflow(f"{error.message} {error.code}"):
             raise ModelLimit(f"{self.name}: {told}", "context")
-        if _NO_MONEY.search(f"{error.message} {error.code}") or status == 402:
+        if NO_MONEY.search(f"{error.message} {error.code}") or status == 402:
             raise ModelUnavailable(f"{self.name}: no money left: {told}")
         if status in (401, 403):
             raise ModelUnavailable(f"{self.name}: the key is refused: {told}")
@@ -452,17 +412,6 @@ def _unusable(body: bytes) -> str | None:
     return None
 
 
-def _with_costs_of(completion: Completion, spent: Collection[Completion]) -> Completion:
-    """Return a completion with the tokens and costs of those that were paid for before it."""
-    if not spent:
-        return completion
-    usage = dict(completion.usage)
-    for earlier in spent:
-        for kind, count in earlier.usage.items():
-            usage[kind] = usage.get(kind, 0) + count
-    return completion._replace(usage=usage, cost=completion.cost + sum(earlier.cost for earlier in spent))
-
-
 def _message(message: Message) -> dict[str, Any]:
     """Return a message in the API's form."""
     sent: dict[str, Any] = {"role": message.role, "content": message.content}
@@ -480,14 +429,6 @@ def _tool(tool: Tool) -> dict[str, Any]:
     """Return a tool in the API's form."""
     described = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
     return {"type": "function", "function": described}
-
-
-def _cut(text: str, stop: tuple[str, ...]) -> str:
-    """Cut a text at the first stop sequence, since some servers ignore ``stop``; line breaks before it do not count."""
-    text = text.lstrip("\r\n") if any(end.startswith("\n") for end in stop) else text
-    for end in stop:
-        text = text.split(end, 1)[0]
-    return text
 
 
 def _decompressed(body: bytes, encoding: str) -> bytes:

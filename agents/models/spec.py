@@ -5,6 +5,7 @@ simulated:span=5,false_claim=0.1,slip=0.05,misjudge=0.1,seed=2
 openai:gpt-4o-mini,endpoint=chat,timeout=30,price=0.15/0.6
 openai:my-model,base_url=http://127.0.0.1:8000/v1,api_key=none
 openai:o4-mini,rename={"max_tokens":"max_completion_tokens"},omit=temperature+top_p,extra={"reasoning_effort":"low"}
+inspect:anthropic/claude-sonnet-4-5,reasoning_tokens=2000,max_connections=40
 local
 local:PATH.gguf,adapter=FILE,threads=2,context=4096,slots=4
 my_module:MyModel,option=value
@@ -27,6 +28,7 @@ from typing import Any
 from textcraft_gym.agents.contract.model import Form, Model, ModelError, form_of
 from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
+from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.weights import find_files, prompts_for
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
 from textcraft_gym.agents.simulated import SimulatedModel
@@ -36,9 +38,12 @@ ENTRY_POINTS = "textcraft_gym.models"
 """Group of entry points by which an installed package offers models; the entry point's name begins the spec."""
 
 _FORMS = (
-    "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE], local[:FILE,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
+    "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE], inspect:PROVIDER/NAME[,KEY=VALUE], "
+    "local[:FILE,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
 )
-_SILENT = ("api_key", "timeout", "max_retries", "price", "headers")
+_REMOTE = ("openai", "inspect")
+"""Kinds of models that are named after the colon, on a server."""
+_SILENT = ("api_key", "timeout", "max_retries", "price", "headers", "max_connections")
 """Options that cannot change an answer."""
 _HIDDEN_PART = re.compile(r"(?<=//)\.{3}@|(?<=[?&])[^?&=#]*=\.{3}(?:&|(?=#|$))")
 """Parts of an address that ``without_secrets`` hid."""
@@ -51,9 +56,9 @@ def make_model(
     """Return the model that a spec describes.
 
     Args:
-        spec: ``simulated``, ``openai``, ``local``, the name of an entry point or a module, then a colon, the model's
-            name for ``openai``, a file for ``local`` or the name of a class for a module, and options of the
-            constructor as ``key=value``. A price is that of a million tokens,
+        spec: ``simulated``, ``openai``, ``inspect``, ``local``, the name of an entry point or a module, then a colon,
+            the model's name for ``openai`` and ``inspect``, a file for ``local`` or the name of a class for a module,
+            and options of the constructor as ``key=value``. A price is that of a million tokens,
             ``prompt/completion``; ``omit`` takes names with ``+`` between them. A value in JSON may contain commas.
         cassette: A file that holds recorded answers, and records those that it lacks.
         replay_only: Answer from the cassette alone; no server is asked. The local model's files tell which of its
@@ -70,13 +75,13 @@ def make_model(
     try:
         kind, name, fields = _parts(_identified(spec) if cassette else spec)
         options = key_values(fields)
-        if replay_only and kind in ("openai", "local"):  # a replay needs neither the package nor a key
+        if replay_only and kind in ("openai", "inspect", "local"):  # a replay needs neither the package nor a key
             return Cassette(cassette or "", name=_identity(kind, name, options), form=form_of_spec(spec))
         label, make, names = _find(kind, name)
         if seed is not None and "seed" in inspect.signature(make).parameters:
             options = {"seed": seed, **options}
         identity = _identity(kind, name, options)
-        model = _construct(label, make, names, _openai_options(options) if kind == "openai" else options)
+        model = _construct(label, make, names, _remote_options(options) if kind in _REMOTE else options)
     except (TypeError, ValueError) as error:
         # A traceback shows the cause, too.
         cause = error if redact(str(error)) == str(error) else None
@@ -111,6 +116,8 @@ def form_of_spec(model: str | Model) -> Form:
     given = dict(field.partition("=")[::2] for field in fields)
     if kind == "openai":
         return "line" if given.get("endpoint") == "completion" else "chat"
+    if kind == "inspect":  # known without its package, too
+        return "chat"
     if kind == "local":
         return "chat" if given.get("chat") == "true" else "line"
     try:
@@ -205,21 +212,25 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
         except ImportError as error:
             raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
         return kind, OpenAIModel, (name,)
+    if kind == "inspect" and name:
+        try:
+            from textcraft_gym.agents.models.inspect_ai import InspectModel
+        except ImportError as error:
+            raise ValueError("this needs the inspect_ai package: pip install 'textcraft-gym[inspect]'") from error
+        return kind, InspectModel, (name,)
     if kind == "local":
         from textcraft_gym.agents.models.local import LocalModel  # not before it is needed: it brings a template engine
 
         return kind, LocalModel, (name,) if name else ()
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
         return kind, entry_point.load(), (name,) if name else ()
-    if not name or kind == "openai":
+    if not name or kind in _REMOTE:
         raise ValueError(_FORMS)
     return f"{kind}:{name}", _find_class(kind, name), ()
 
 
-def _openai_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a spec as arguments of ``OpenAIModel``."""
-    from textcraft_gym.agents.models.openai_compatible import Price  # the optional package is known to be there
-
+def _remote_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a spec as arguments of ``OpenAIModel`` or ``InspectModel``."""
     given = dict(options)
     if "price" in given:
         given["price"] = Price(*_price(str(given["price"])))

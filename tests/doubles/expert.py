@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.doubles.server import Request
 
@@ -44,6 +44,13 @@ def commands_left(request: Request) -> list[str]:
     for line in told_by_the_game(request).rpartition("Goal:")[2].splitlines():
         played += played < len(PLAN) and line.strip() == PLAN[played][1]
     return [command for command, _ in PLAN[played:]]
+
+
+def arguments_of(command: str) -> tuple[str, dict[str, Any]]:
+    """Return a command as a call: its verb, which is the function, and the arguments by name."""
+    verb, count, rest = command.split(" ", 2)
+    item, _, ingredients = rest.partition(" using ")
+    return verb, {"count": int(count), "item": item} | ({"ingredients": ingredients} if ingredients else {})
 
 
 def told_by_the_game(request: Request) -> str:

@@ -60,6 +60,7 @@ Answer: TypeAlias = Callable[[Request], Reply]
 class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a head and a body are two writes, between which it would wait for 40 ms
 
     def handle(self) -> None:
         with suppress(ConnectionError):  # the client had enough

@@ -14,7 +14,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tests.doubles.expert import THOUGHT, Words, commands_left, finish, next_words, token_limit, told_by_the_game
+from tests.doubles.expert import (
+    THOUGHT,
+    Words,
+    arguments_of,
+    commands_left,
+    finish,
+    next_words,
+    token_limit,
+    told_by_the_game,
+)
 from tests.doubles.server import Answer, Reply, Request, completion, hangs_up, sends, stops_halfway
 
 
@@ -336,10 +345,8 @@ def filtered_prompt(request: Request) -> Reply:
 
 # Calls of tools.
 def call(command: str, number: int) -> dict[str, Any]:
-    """Return a command as a call, in OpenAI's form: the verb is the function, and its arguments are named."""
-    verb, count, rest = command.split(" ", 2)
-    item, _, ingredients = rest.partition(" using ")
-    arguments = {"count": int(count), "item": item} | ({"ingredients": ingredients} if ingredients else {})
+    """Return a command as a call of a tool, in OpenAI's form."""
+    verb, arguments = arguments_of(command)
     return {"id": f"call_{number}", "type": "function", "function": {"name": verb, "arguments": json.dumps(arguments)}}
 
 

@@ -7,9 +7,10 @@ models; the scorers ``reward`` and ``won``; and the suite's own models, as ``--m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import anyio.to_thread
 from inspect_ai import Task, task
@@ -33,7 +34,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
 from inspect_ai.util import collect
 
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Message, prompt_messages, prompt_text
+from textcraft_gym.agents.contract.model import Completion, Message, form_of
+from textcraft_gym.agents.models.inspect_ai import InspectModel
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -46,11 +48,6 @@ MAX_IDLE_TURNS = 3
 """Maximum number of replies in a row that play no command, where the model plays by a tool."""
 RESULT = "textcraft_gym"
 """Key of the result so far in the store of a sample."""
-MESSAGES: Mapping[str, Any] = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
 
 
 @task
@@ -216,7 +213,7 @@ def suite_agent(
             ``seed`` and ``stop_seqs``: for a model that reasons before it answers, or refuses one of them.
         agent_args: Arguments of the agent.
     """
-    left_out = {omit} if isinstance(omit, str) else set(omit)
+    asking = partial(InspectModel, dialogue=dialogue, omit=[omit] if isinstance(omit, str) else omit)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         about = state.metadata
@@ -224,14 +221,14 @@ def suite_agent(
         wrappers = tuple(about["wrappers"])
         spec = RunSpec(**where, wrappers=wrappers, agent=name, agent_args=agent_args, prompts=prompts, model=None)
         agent = spec.make_agent()
-        models: Any = {role: get_model(role=role) for role in ("executor", *assigned_roles())}
+        models = {role: asking(get_model(role=role)) for role in ("executor", *assigned_roles())}
         with closing(spec.make_env(agent)) as env:
             budget = step_budget(env, agent, spec.max_steps)
             runner = EpisodeRunner(env, agent, Job(about["task"], about["seed"]), models, budget, max_calls)
             with closing(runner):
                 try:
                     while call := runner.advance():
-                        asked = (_complete(call.model, request, dialogue, left_out) for request in call.requests)
+                        asked = (cast(InspectModel, call.model).complete_async(request) for request in call.requests)
                         call.answers.update(enumerate(await collect(*asked)))
                         _keep(state, runner.episode)
                 finally:
@@ -294,6 +291,7 @@ class SuiteModel(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         given = ",".join(f"{name}={value}" for name, value in options.items())
         self.model = make_model(f"{model_name}{',' if ':' in model_name else ':'}{given}" if given else model_name)
+        self.form = form_of(self.model)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -343,24 +341,6 @@ def _keep(state: TaskState, played: TextEpisode | Episode) -> None:
         names = ("claimed_success", "stop_reason", "calls", "trials", "k_max")
         result |= {"won": is_won(played), **{name: getattr(played, name) for name in names}}
     state.store.set(RESULT, result)
-
-
-async def _complete(model: Any, request: CompletionRequest, dialogue: bool, left_out: set[str]) -> Completion:
-    """Return the completion by one of inspect's models."""
-    turns = prompt_messages(request.prompt) if dialogue else (Message("user", prompt_text(request.prompt)),)
-    parameters = {
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "seed": request.sample if request.temperature > 0 else None,
-        "stop_seqs": list(request.stop) or None,
-    }
-    config = GenerateConfig(**{name: value for name, value in parameters.items() if name not in left_out})
-    output = await model.generate([MESSAGES[role](content=content) for role, content, *_ in turns], config=config)
-    text = output.completion
-    for end in request.stop:  # some servers ignore it
-        text = text.partition(end)[0]
-    usage = output.usage or ModelUsage()
-    return Completion(text, {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens})
 
 
 def _messages(episode: Episode) -> list[ChatMessage]:

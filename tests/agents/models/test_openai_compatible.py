@@ -8,7 +8,8 @@ import pytest
 
 from tests.doubles.server import Reply, Request, Server, fails, hangs, hangs_up, says, serving, stops_halfway
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Message, ModelError
-from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
+from textcraft_gym.agents.models.completions import Price
+from textcraft_gym.agents.models.openai_compatible import OpenAIModel
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
 

@@ -8,7 +8,8 @@ import pytest
 from tests.doubles.server import says, serving
 from textcraft_gym.agents.contract.model import Message, Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
-from textcraft_gym.agents.models.openai_compatible import OpenAIModel, Price
+from textcraft_gym.agents.models.completions import Price
+from textcraft_gym.agents.models.openai_compatible import OpenAIModel
 from textcraft_gym.agents.models.spec import make_model, recorded_spec
 from textcraft_gym.agents.simulated import SimulatedModel
 
