@@ -119,6 +119,12 @@ def test_run_spec__refuses_a_limit_that_makes_no_sense(limit: dict):
         replace(PRICED, **limit)
 
 
+def test_run_spec__takes_no_limit_of_money_that_can_never_be_reached():
+    with pytest.raises(ValueError, match=r"max_cost needs the price of openai:large,api_key=\.\.\.: add price="):
+        replace(PRICED, planner="openai:large,api_key=secret", max_cost=1.0)
+    replace(PRICED, planner="openai:large,price=1/2", max_cost=1.0)
+
+
 def test_rollouts__end_at_a_limit():
     jobs = ((None, seed) for seed in count())
     episodes = list(rollouts(replace(PRICED, max_cost=3.0), jobs))

@@ -17,7 +17,7 @@ import gymnasium as gym
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.agents.contract.model import Model
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.agents.models.spec import form_of_spec, make_model, prompts_of, recorded_spec, without_key
+from textcraft_gym.agents.models.spec import form_of_spec, make_model, price_of, prompts_of, recorded_spec, without_key
 from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
 from textcraft_gym.agents.redaction import redacted, register_environment, without_secrets
 from textcraft_gym.agents.registry import make_agent, takes
@@ -137,6 +137,10 @@ class RunSpec:
             raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
         if self.max_cost is not None and not 0 <= self.max_cost < math.inf:
             raise ValueError(f"expected max_cost of 0 or more, got {self.max_cost!r}")
+        for model in self.models.values() if self.max_cost is not None else ():
+            # Other models may have a cost by themselves; this one would cost nothing, and never reach the limit.
+            if isinstance(model, str) and model.startswith("openai:") and price_of(model) is None:
+                raise ValueError(f"max_cost needs the price of {without_key(model)}: add price=PROMPT/COMPLETION")
         if "split" in self.env_args:
             raise ValueError("the split is an option of the run, not one of env_args")
         self.register_secrets()

@@ -54,7 +54,7 @@ class Tally:
             now - then for now, then in zip((self.ended, self.calls, self.tokens), self._before, strict=True)
         )
         if calls and seconds > 0:
-            parts += [f"{calls / seconds:.3g} calls/s", f"{tokens / seconds:.0f} tokens/s"]
+            parts += [f"{calls / seconds:,.1f} calls/s", f"{tokens / seconds:,.0f} tokens/s"]
         if self.calls:
             parts.append(f"cost {self.cost:.2f}" + ("" if self.max_cost is None else f" of {self.max_cost:g}"))
         left = self.total - self.ended
