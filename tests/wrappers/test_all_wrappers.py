@@ -123,13 +123,17 @@ def test_copy__in_the_middle_of_an_episode_goes_on_alike(env_id, stack, dumps):
     number = random.Random(0)
     info = env.reset(seed=1)[1]
     for _ in range(2):
-        info = env.step(draw(env, info, number))[4]
+        _, _, terminated, truncated, info = env.step(draw(env, info, number))
+        if terminated or truncated:
+            info = env.reset()[1]
     twin = pickle.loads(dumps(env))
     for _ in range(2):
         action = draw(env, info, random.Random(5))
         step = env.step(action)
         assert digest(twin.step(action)) == digest(step)
         info = step[4]
+        if step[2] or step[3]:
+            break
     assert digest(steps(twin, 3)) == digest(steps(env, 3))
 
 
