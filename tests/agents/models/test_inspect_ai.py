@@ -105,7 +105,7 @@ def test_complete__keeps_reasoning_apart():
         ("stop", "stop"),
         ("max_tokens", "length"),
         ("unknown", "stop"),
-        ("tool_calls", "stop"),
+        ("tool_calls", "tool_calls"),
         ("model_length", "length"),
     ],
 )
