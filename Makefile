@@ -15,7 +15,7 @@ JUPYTER := ipykernel jupytext nbclient
 
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-integrations test-verifiers test-frameworks
-.PHONY: bench bench-engine bench-serving bench-ray bench-local bench-report bench-shop
+.PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-report bench-shop
 .PHONY: parity results fingerprints costs horizons learn train-lm eval-lm reward-lm clean
 
 # The model of benchmarks/results.
@@ -151,6 +151,11 @@ bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/questions.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/minetechtree.py
+	$(BIN)/python benchmarks/model_calls.py
+
+# Calls of a chat model per second beside inspect_ai's; `make bench` has the suite's alone.
+bench-calls: .venv-integrations/.integrations
+	.venv-integrations/bin/python benchmarks/model_calls.py
 
 # How fast a browser opens a report of many episodes. Needs chromium and chromedriver.
 bench-report: $(VENV)/.test
