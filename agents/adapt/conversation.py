@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Form, Message, Tool, ToolCall
 from textcraft_gym.agents.prompts import Prompts, Template
-from textcraft_gym.replies import CommandForm, CommandReader, Turn
+from textcraft_gym.commands import CommandForm
+from textcraft_gym.replies import CommandReader, Turn
 
 NO_CALL = "That is no command of the game."
 """The answer to a call that names no tool, or lacks an argument."""

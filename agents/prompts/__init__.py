@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from textcraft_gym.replies import CommandReader, manual_forms
+from textcraft_gym.commands import manual_forms
+from textcraft_gym.replies import CommandReader
 
 STANDARD = "standard"
 SETS = (STANDARD, "short")
