@@ -629,7 +629,7 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
     on = Console(file=printed, force_terminal=terminal, width=200, color_system=None)
     display.evaluate_with_progress(spec, tmp_path, bar_on=on)
     said = printed.getvalue()
-    assert "react on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
+    assert "react form=line on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
     assert "\x1b]0" not in said
     assert re.search(r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10", said)
     if not terminal:

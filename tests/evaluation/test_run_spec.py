@@ -214,6 +214,24 @@ def test_sweep__takes_what_evaluate_takes(tmp_path: Path):
     assert result.exit_code == 0
     for folder in (out / "react_simulated-span=9", out / "adapt_simulated-span=9"):
         config = read_config(folder)
-        assert (config["agent_args"], config["max_steps"], config["wrappers"]) == ({"turns": 2}, 7, ["HelpfulFeedback"])
+        assert config["agent_args"] == {"form": "line", "turns": 2}
+        assert (config["max_steps"], config["wrappers"]) == (7, ["HelpfulFeedback"])
         assert len(read_records(folder)) == 2
     assert (tmp_path / "tape.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "form"),
+    [
+        ("openai:m", "chat"),
+        ("openai:m,endpoint=completion", "line"),
+        ("inspect:openai/m", "chat"),
+        ("simulated", "line"),
+        ("local:chat=true", "chat"),
+        ("local", "line"),
+    ],
+)
+def test_described__says_in_which_form_the_model_is_talked_with(model: str, form: str):
+    assert replace(REACT, model=model).described()["agent_args"] == {"form": form}
+    assert replace(REACT, model=model, agent_args={"form": "tools"}).described()["agent_args"] == {"form": "tools"}
+    assert replace(REACT, model=model, agent="deps").described()["agent_args"] == {}

@@ -34,7 +34,7 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
     cells = list(grid(["react", "adapt"], [2], ["simulated:span=3", "simulated:span=5"]))
     found = sweep(BASE, cells, tmp_path)
     assert list(found) == cells
-    assert read_config(tmp_path / "adapt_d2_simulated-span=3")["agent_args"] == {"d_max": 2}
+    assert read_config(tmp_path / "adapt_d2_simulated-span=3")["agent_args"] == {"form": "line", "d_max": 2}
     rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
     assert rows == tidy(found)
     for cell, by_group in found.items():
@@ -50,8 +50,8 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
 def test_sweep__gives_an_argument_to_the_agents_that_take_it(tmp_path: Path):
     base = replace(BASE, limit=1, agent_args={"planner_tokens": 99})
     sweep(base, list(grid(["react", "adapt"], [], ["simulated"])), tmp_path)
-    assert read_config(tmp_path / "react_simulated")["agent_args"] == {}
-    assert read_config(tmp_path / "adapt_simulated")["agent_args"] == {"planner_tokens": 99}
+    assert read_config(tmp_path / "react_simulated")["agent_args"] == {"form": "line"}
+    assert read_config(tmp_path / "adapt_simulated")["agent_args"] == {"form": "line", "planner_tokens": 99}
     with pytest.raises(ValueError, match="none of the agents takes the argument 'planner_tokens'"):
         sweep(base, list(grid(["react"], [], ["simulated"])), tmp_path)
 

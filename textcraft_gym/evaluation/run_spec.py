@@ -215,10 +215,9 @@ class RunSpec:
     def _agent_args(self) -> dict[str, Any]:
         """Return the arguments of the agent; one that talks in several forms takes the one that its model names."""
         executor = self.models.get("executor")
-        form = "line" if executor is None else form_of_spec(executor)
-        if form == "line" or not isinstance(self.agent, str) or not takes(self.agent, "form"):
+        if executor is None or not isinstance(self.agent, str) or not takes(self.agent, "form"):
             return dict(self.agent_args)
-        return {"form": form, **self.agent_args}
+        return {"form": form_of_spec(executor), **self.agent_args}
 
     def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
         """Return an environment with the arguments that the agent requires, in the wrappers of the spec.
