@@ -107,7 +107,8 @@ def play_inspect(url: str, episodes: int) -> int:
             display="none",
             log_dir=folder,
         )
-    return sum(sum(message.role == "assistant" for message in sample.messages) for sample in log.samples or [])
+        samples = log.samples or []  # read from the folder when they are asked for
+    return sum(sum(message.role == "assistant" for message in sample.messages) for sample in samples)
 
 
 def measure(name: str, play: Callable[[str, int], int], url: str, episodes: int) -> None:
