@@ -18,16 +18,16 @@ PLAYER = Path(__file__).parent / "play_everything.py"
 GOLDEN = {
     # A new digest of episodes is a new version of the environment; one of plans need not be: shortest plans may tie.
     "TextCraft-v0": {
-        "episodes": "2c0d0d7f401e9c09729771b25df6363463bb2509f665a85255f7c04ae5ad5323",
+        "episodes": "494dbb3ae17c572d416263b5ce41eb82273ce8c9a1ef1a0130f9c0dd902da386",
         "plans": "79386640a1b5385f6d4dd0e099ebfcafc390bb83516abc7ffed812d459c78270",
     },
     "TextCraftTags-v0": {
-        "episodes": "ab91dc562e8106f952bc7cd1537ca95b627f3212694ce1e77d6c7996b581b1e2",
+        "episodes": "3c1878d22c56c74d01a9bf6c3601edc1bc292448aa3d04f810867f9ffa00a9ed",
         "plans": "e7257d511da260b64c28b46f1d4eac6d66cf85aadc0abeca5507c1bd43c9482f",
     },
     "WebShopLite-v0": {
-        "episodes": "1f5ba337469117499d930933e6f9bd59991fb597cbc0ba482c81e70c9703ee74",
-        "plans": "c2630712df3231aa7774a62ec7ccb951226c8a861c31f8d1c8efd7bfffed2a88",
+        "episodes": "4530cb29927af1d133cd421a8cd25fa2af7750d706a1a51e0bf4167eeab14bdd",
+        "plans": "a83cf87bd515b69e13b68528706ce3b0898d846ba95457bc6c49b0596f031015",
     },
 }
 

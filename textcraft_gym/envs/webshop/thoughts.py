@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from textcraft_gym.envs.webshop.actions import parse, search
 from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.queries import searches
 from textcraft_gym.envs.webshop.rules import BUY, NEXT, navigate
 from textcraft_gym.envs.webshop.state import START, State, Transition
 from textcraft_gym.envs.webshop.tasks import Task
@@ -31,6 +32,8 @@ def _thought(task: Task, before: State, action: str, turn: Transition) -> str:
         return f"Of {option} I choose {turn.chosen}, which is what was asked for."
     if action == search(task.goal.instruction):
         return "I search in the words of the instruction, which say what it must be."
+    if action in searches(task.goal.instruction):
+        return "I search for what tells most in the instruction."
     if after.page == "results" and target not in (NEXT, BUY) and before.page != "results":
         return "I search in the words in which a shop would describe what is asked for."
     if after.page == "results":
