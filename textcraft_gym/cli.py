@@ -40,6 +40,7 @@ from textcraft_gym.evaluation.verify import not_rechecked
 from textcraft_gym.evaluation.verify import verify as verify_run
 from textcraft_gym.exports import run_trajectories
 from textcraft_gym.human_play import play as play_episode
+from textcraft_gym.model_check import check_model
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.made import open_pack
 from textcraft_gym.recipes.pack import write_bundle
@@ -60,6 +61,8 @@ app = typer.Typer(
 )
 recipes_app = typer.Typer(no_args_is_help=True, help="Minecraft's recipes: import a pack, show an item, count.")
 splits_app = typer.Typer(no_args_is_help=True, help="Divide tasks into train, dev and test.")
+models_app = typer.Typer(no_args_is_help=True, help="Try a model before a run.")
+app.add_typer(models_app, name="models")
 app.add_typer(recipes_app, name="recipes")
 app.add_typer(splits_app, name="splits")
 app.add_typer(serve_app, name="serve")
@@ -451,6 +454,28 @@ def export(
     reason = "not won" if won_only else "without an action"
     left_out = f"; {written.left_out} {reason} are left out" if written.left_out else ""
     say(f"{written.trajectories} episodes to {out}{left_out}")
+
+
+@models_app.command("check")
+def check(
+    model: Annotated[str, typer.Argument(help="A model, as for evaluate: openai:NAME,base_url=..., local, ...")],
+    form: Annotated[
+        str | None, typer.Option(help="The form of the talk: line, chat or tools; by default what suits the model.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask a model for a few small answers, let it play one short episode, and say how to use it.
+
+    It makes 25 calls at most. The exit status is 0 if the model can play, 1 if it answers and cannot play, and 2 if it
+    cannot be asked.
+    """
+    found = check_model(model, form)
+    if as_json:
+        _print_json(found.as_json())
+    else:
+        for line in found.lines():
+            say(line)
+    raise typer.Exit(found.status)
 
 
 @recipes_app.command("import")

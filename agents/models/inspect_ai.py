@@ -154,6 +154,10 @@ class InspectModel:
                 return with_costs_of(completion, spent)
             spent.append(completion)
 
+    def learned_options(self) -> dict[str, Any]:
+        """Return the options by which a new model begins with what this one has learned."""
+        return {"reasoning_tokens": self.room.tokens} if self.room.tokens else {}
+
     async def _ask(self, request: CompletionRequest, room: int) -> Completion:
         turns = prompt_messages(request.prompt) if self.dialogue else (Message("user", prompt_text(request.prompt)),)
         parameters = {

@@ -106,7 +106,6 @@ def read_completion(answer: Any, *, takes_tools: bool = False) -> Completion:
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise Malformed(f"expected a completion, got {_excerpt(json.dumps(answer))}") from error
     inside, text = split_reasoning(written)
-    apart = message.get("reasoning_content") or message.get("reasoning") or ""
     calls = tuple(_calls(message))
     finish = _FINISH.get(str(choice.get("finish_reason") or "").lower(), "stop")
     if not text.strip() and message.get("refusal"):
@@ -119,10 +118,21 @@ def read_completion(answer: Any, *, takes_tools: bool = False) -> Completion:
         usage_of(answer),
         logprobs=_logprobs(choice) if text == written else None,
         token_ids=_token_ids(choice) if text == written else None,
-        reasoning=_clean(apart if isinstance(apart, str) else "") or inside,
+        reasoning=reasoning_apart(answer) or inside,
         finish_reason=finish,
         tool_calls=calls,
     )
+
+
+def reasoning_apart(answer: Any) -> str:
+    """Return the reasoning that stands beside the text of a completion, or in parts of its own, as Mistral has it."""
+    message = answer["choices"][0].get("message") or {}
+    beside = message.get("reasoning_content") or message.get("reasoning")
+    if isinstance(beside, str):
+        return _clean(beside)
+    content = message.get("content")
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    return _clean("".join(_content(part["thinking"]) for part in parts if part.get("thinking")))
 
 
 def usage_of(answer: Any) -> dict[str, int]:

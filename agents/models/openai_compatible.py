@@ -42,12 +42,21 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.models.completions import NO_MONEY, Price, ReasoningRoom, cut, stops_to_send, with_costs_of
 from textcraft_gym.agents.models.event_loop import close, submit
-from textcraft_gym.agents.models.openai_answer import Malformed, ServerError, error_of, parse, read_completion
+from textcraft_gym.agents.models.openai_answer import (
+    Malformed,
+    ServerError,
+    error_of,
+    parse,
+    read_completion,
+    reasoning_apart,
+)
 from textcraft_gym.agents.redaction import redact, register, without_secrets
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, true_or_false
 
 PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
 """Sampling parameters that are sent, each of which can be left out or renamed."""
+OMITTED = (*PARAMETERS, "stream_options")
+"""What can be left out."""
 MAX_STOPS = 4
 """Maximum number of stop sequences that the API accepts; completions are cut at the others after they arrive."""
 MAX_CONNECTIONS = 512
@@ -77,12 +86,14 @@ class Learned:
         rename: Parameters that it wants under another name.
         stream: Whether it only streams.
         no_system: Whether it takes no system message.
+        reasoning: Where its reasoning stands: ``in the text`` or ``apart``; empty if none was shown.
     """
 
     omit: set[str] = field(default_factory=set)
     rename: dict[str, str] = field(default_factory=dict)
     stream: bool = False
     no_system: bool = False
+    reasoning: Literal["", "in the text", "apart"] = ""
 
 
 class _Response(NamedTuple):
@@ -122,7 +133,9 @@ class OpenAIModel:
         reasoning_tokens: Tokens for reasoning, added to the limit of each answer; by default none, and 4,096 from the
             moment that the model is seen to reason.
         stream: Whether to ask for a stream; a server that only streams is found out.
-        omit: Names of ``PARAMETERS`` to leave out.
+        system: Whether to send messages of the system; else their text stands in the user's first, as it does from the
+            moment that the server refuses one.
+        omit: Names of ``OMITTED`` to leave out.
         rename: New names of ``PARAMETERS``, such as ``{"max_tokens": "max_completion_tokens"}``.
         extra: Further parameters of each request, such as ``{"reasoning_effort": "low"}``.
         headers: Further headers of each request, such as ``{"api-key": "..."}``.
@@ -149,6 +162,7 @@ class OpenAIModel:
         dialogue: bool = True,
         reasoning_tokens: int | None = None,
         stream: bool = False,
+        system: bool = True,
         omit: Collection[str] = (),
         rename: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
@@ -159,9 +173,8 @@ class OpenAIModel:
             raise ValueError(f"expected the endpoint chat or completion, got {endpoint!r}")
         url = base_url or os.environ.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL
         _check_connection(url, timeout, max_retries)
-        for option, flag in (("dialogue", dialogue), ("stream", stream), ("logprobs", logprobs)):
-            if type(flag) is not bool:
-                raise ValueError(f"expected {option} to be true or false, got {flag!r}")
+        for option, flag in {"dialogue": dialogue, "stream": stream, "system": system, "logprobs": logprobs}.items():
+            true_or_false(option, flag)
         _check_parameters(omit, rename, extra, headers)
         self.name = name
         self.endpoint = endpoint
@@ -173,8 +186,8 @@ class OpenAIModel:
         self.logprobs = logprobs
         self.timeout = timeout
         self.max_retries = max_retries
-        self.learned = Learned(set(omit), dict(rename or {}), stream)
-        self._url, self._shown, userinfo = _address(url, endpoint)
+        self.learned = Learned(set(omit), dict(rename or {}), stream, no_system=not system)
+        self._url, self.address, userinfo = _address(url, endpoint)
         without_secrets({"base_url": url, "headers": headers, "extra": extra})
         self._headers = {"Authorization": _authorization(name, api_key, userinfo), **(headers or {})}
         self._session = _Session(self._url, timeout)
@@ -209,11 +222,23 @@ class OpenAIModel:
             except _Refused as refusal:
                 # Another request may have learned it meanwhile.
                 if self._body(request) == body and not self._learn(refusal.error, body):
-                    raise ModelError(f"{self.name}: {self._shown}: {refusal.error.message}") from None
+                    raise ModelError(f"{self.name}: {self.address}: {refusal.error.message}") from None
                 continue
             if not self.room.learn(completion, room):
                 return with_costs_of(completion, spent)
             spent.append(completion)
+
+    def learned_options(self) -> dict[str, Any]:
+        """Return the options by which a new model begins with what this one has learned."""
+        learned = self.learned
+        found = {
+            "stream": learned.stream,
+            "omit": [name for name in OMITTED if name in learned.omit],
+            "rename": learned.rename,
+            "reasoning_tokens": self.room.tokens,
+        }
+        system = {"system": False} if learned.no_system else {}
+        return {name: value for name, value in found.items() if value} | system
 
     def close(self) -> None:
         """Close the connections; they are also closed with the last reference to the model."""
@@ -255,6 +280,8 @@ class OpenAIModel:
         answer = parse(response.body)
         whole = read_completion(answer, takes_tools=bool(request.tools))
         cost = self.price.of(whole.usage) if self.price else 0.0
+        if whole.reasoning:
+            self.learned.reasoning = "apart" if reasoning_apart(answer) else "in the text"
         completion = whole._replace(text=cut(whole.text, request.stop), cost=cost)
         if completion.text != whole.text:  # the server's tokens are then not those of this text
             return completion._replace(logprobs=None, token_ids=None)
@@ -269,7 +296,7 @@ class OpenAIModel:
             return self._say("the server only streams")
         if not (_REFUSES.search(told) or error.parameter):
             return False
-        names = {learned.rename.get(key, key): key for key in (*PARAMETERS, "stream_options")}
+        names = {learned.rename.get(key, key): key for key in OMITTED}
         sent = [name for name in names if name in body and name not in self.extra]
         refused = next((name for name in sent if name == error.parameter), None)
         refused = refused or next((name for name in sent if re.search(rf"\b{name}\b", error.message)), None)
@@ -350,10 +377,10 @@ class OpenAIModel:
             raise ModelUnavailable(f"{self.name}: the key is refused: {told}")
         if status in (404, 405):
             if re.search(r"\bmodel\b", error.message, re.I):
-                raise ModelUnavailable(f"{self.name}: there is no such model at {self._shown}: {told}")
-            raise ModelUnavailable(f"{self.name}: POST {self._shown}: {told}; base_url mostly ends with /v1")
+                raise ModelUnavailable(f"{self.name}: there is no such model at {self.address}: {told}")
+            raise ModelUnavailable(f"{self.name}: POST {self.address}: {told}; base_url mostly ends with /v1")
         if 300 <= status < 400:
-            raise ModelUnavailable(f"{self.name}: POST {self._shown} is redirected: give base_url as it is now")
+            raise ModelUnavailable(f"{self.name}: POST {self.address} is redirected: give base_url as it is now")
         if status >= 500 or status in _RETRIED:
             return told
         if _FILTERED.search(f"{error.message} {error.code}"):
@@ -516,6 +543,6 @@ def _check_parameters(
             raise ValueError(f'expected {option} to be an object such as {{"name": "value"}}, got {mapping!r}')
     if isinstance(omit, str) or not isinstance(omit, Collection):
         raise ValueError(f"expected omit to be a list of names, got {omit!r}")
-    unknown = [parameter for parameter in (*omit, *(rename or {})) if parameter not in PARAMETERS]
-    if unknown:
-        raise ValueError(f"expected omit and rename to name some of {', '.join(PARAMETERS)}, got {unknown[0]!r}")
+    for option, names, known in (("omit", omit, OMITTED), ("rename", rename or {}, PARAMETERS)):
+        if unknown := [name for name in names if name not in known]:
+            raise ValueError(f"expected {option} to name some of {', '.join(known)}, got {unknown[0]!r}")

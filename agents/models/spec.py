@@ -160,6 +160,23 @@ def without_key(spec: str) -> str:
     return redact(",".join(map(_without_key, fields)))
 
 
+def with_options(spec: str, options: Mapping[str, Any]) -> str:
+    """Return a spec with options of a model's constructor, in place of its own of the same names."""
+    if not options:
+        return spec
+    kind, name, fields = _parts(spec)
+    written = {option: _option(option, value) for option, value in options.items()}
+    kept = [written.pop(field.partition("=")[0], field) for field in fields]
+    return f"{kind}:{','.join([*([name] if name else []), *kept, *written.values()])}"
+
+
+def _option(name: str, value: Any) -> str:
+    """Return an option as it stands in a spec."""
+    if isinstance(value, list):
+        return f"{name}={'+'.join(value)}"
+    return f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
+
+
 def _without_key(field: str) -> str:
     """Return a field of a spec without secrets, in its own words if it holds none."""
     name, equals, _ = field.partition("=")

@@ -1,4 +1,4 @@
-"""The model behind a double of a server: it knows how one task of TextCraft is done, and says what comes next."""
+"""The model behind a double of a server: it knows how boats are built in TextCraft, and says what comes next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAN = (
     ("craft 4 birch planks using 1 birch logs", "Crafted 4 minecraft:birch_planks"),
     ("craft 1 birch boat using 5 birch planks", "Crafted 1 minecraft:birch_boat"),
 )
-"""The commands that win it, each with the game's answer."""
+"""The commands that win it, each with the game's answer; a boat of another wood takes the same."""
 PLANNED = "Step 1: craft birch boat\nExecution Order: (Step 1)"
 """The plan that it writes for an agent that asks for one: the executor does the whole."""
 THOUGHT = "The goal takes planks, and planks take logs.\nSo I look at what I hold, and take what is next."
@@ -39,11 +39,14 @@ def next_words(request: Request) -> Words:
 
 def commands_left(request: Request) -> list[str]:
     """Return the commands that are still to play, by what the game has answered so far."""
-    played = 0
     # The demonstrations of a prompt stand before its goal.
-    for line in told_by_the_game(request).rpartition("Goal:")[2].splitlines():
-        played += played < len(PLAN) and line.strip() == PLAN[played][1]
-    return [command for command, _ in PLAN[played:]]
+    told = told_by_the_game(request).rpartition("Goal:")[2]
+    wood = "jungle" if told.lstrip().startswith("craft jungle boat") else "birch"
+    plan = [(command.replace("birch", wood), answer.replace("birch", wood)) for command, answer in PLAN]
+    played = 0
+    for line in told.splitlines():
+        played += played < len(plan) and line.strip() == plan[played][1]
+    return [command for command, _ in plan[played:]]
 
 
 def arguments_of(command: str) -> tuple[str, dict[str, Any]]:

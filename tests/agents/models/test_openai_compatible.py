@@ -180,7 +180,7 @@ def test_complete__leaves_out_renames_and_adds_parameters():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"omit": ["top_k"]}, "max_tokens, temperature, top_p, stop, seed, logprobs, got 'top_k'"),
+        ({"omit": ["top_k"]}, "seed, logprobs, stream_options, got 'top_k'"),
         ({"omit": "seed"}, "list of names, got 'seed'"),
         ({"rename": {"n": "m"}}, "got 'n'"),
         ({"rename": "seed"}, "rename to be an object"),

@@ -10,7 +10,7 @@ from textcraft_gym.agents.contract.model import Message, Model, ModelError
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel
-from textcraft_gym.agents.models.spec import make_model, recorded_spec
+from textcraft_gym.agents.models.spec import make_model, recorded_spec, with_options
 from textcraft_gym.agents.simulated import SimulatedModel
 
 HOW = {"stop": ("\n",), "max_tokens": 5, "temperature": 0.0, "sample": 0}
@@ -256,3 +256,21 @@ def test_make_model__of_an_installed_package(tmp_path: Path, monkeypatch: pytest
 def test_make_model__refuses_options_that_every_call_would_fail_with(option: str, message: str):
     with pytest.raises(ModelError, match=message):
         make_model(f"openai:x,api_key=none,{option}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "expected"),
+    [
+        ("simulated", {}, "simulated"),
+        ("openai:m", {"stream": True}, "openai:m,stream=true"),
+        ("openai:m,omit=stop,price=1/2", {"omit": ["stop", "seed"]}, "openai:m,omit=stop+seed,price=1/2"),
+        (
+            "openai:m,timeout=3",
+            {"rename": {"a": "b"}, "system": False},
+            'openai:m,timeout=3,rename={"a":"b"},system=false',
+        ),
+        ("mine:Model", {"mode": "fast"}, "mine:Model,mode=fast"),
+    ],
+)
+def test_with_options__puts_options_in_place_of_those_of_the_same_name(spec: str, options: dict, expected: str):
+    assert with_options(spec, options) == expected
