@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 import torch
-from crafting import Graph, Reader, read_line
+from crafting import Graph, Reader
 from scorecard import play, table
 from scorer import GreedyPlayer, Scorer, batch
 from torch import Tensor
@@ -72,24 +72,9 @@ class Demonstrator:
         """Choose a command."""
         commands: list[str] = info["admissible_commands"]
         self.graphs.append(self._reader.read(self._played, observation, commands))
-        self._played = next_command(info["expert_plan"], commands)
+        self._played = info["expert_plan"][0]
         self.indices.append(commands.index(self._played))
         return self._played
-
-
-def next_command(plan: Sequence[str], commands: Sequence[str]) -> str:
-    """Return the admissible command that continues a plan: its first craft that works now, or its next get.
-
-    The expert first gets the whole amount of an item that it will ever need. A network that observes only the missing
-    ingredients cannot know that amount, and the admissible commands get the amount of one recipe. So items are crafted
-    as soon as possible, and got in portions: the largest that does not exceed the plan, or else the smallest.
-    """
-    for planned in plan:
-        if planned.startswith("craft") and planned in commands:
-            return planned
-    get = read_line(plan[0])
-    portions = {line.amount: command for command in commands if (line := read_line(command))[:2] == get[:2]}
-    return portions[max((amount for amount in portions if amount <= get.amount), default=min(portions))]
 
 
 def demonstrate(tasks: Sequence[str], prompts: int) -> Demonstrations:

@@ -199,6 +199,11 @@ class Suite(EnvContract):
         assert env.render() == self.rendered(env, f"> {action}\n{observation}")
         assert gym.make(self.env_id).unwrapped.render() is None
 
+    @pytest.mark.filterwarnings("ignore:.*render_mode='human' that is not in the possible render_modes")
+    def test_render_mode__that_there_is_not_raises(self):
+        with pytest.raises(UnknownName, match=r"unknown render_mode 'human'\. Possible: ansi"):
+            gym.make(self.env_id, render_mode="human")
+
     def test_limit__truncates_where_the_table_says(self):
         env, _ = begin(self.env_id)
         limit = SUITE[self.env_id].max_episode_steps

@@ -8,11 +8,15 @@ import sys
 import tracemalloc
 from copy import deepcopy
 
+import gymnasium as gym
 import pytest
+from gymnasium.spaces.utils import flatdim, flatten, flatten_space, unflatten
 from gymnasium.vector.utils import batch_space, create_shared_memory, read_from_shared_memory, write_to_shared_memory
+from gymnasium.wrappers import FlattenObservation, TimeAwareObservation
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import textcraft_gym  # noqa: F401  # registers the ids
 from textcraft_gym.spaces import AnyText
 
 anything = st.text(st.characters(), max_size=40)  # surrogates too
@@ -105,6 +109,22 @@ def test_shared_memory__that_was_read_once_shows_what_is_written_later():
     assert copies == [("", "", ""), ("a", "", ""), ("a", "é", ""), ("a", "é", "🪵")]
     assert (len(read), read[1], read[-1], read[:2]) == (3, "é", "🪵", ("a", "é"))
     assert repr(read) == repr(copies[-1])
+
+
+@pytest.mark.parametrize("text", ["", "Craft a chest", "é 🪵\n", "\x00", "\ud83d", "\U0010ffff"])
+def test_flat_form__holds_any_text(text: str):
+    space = AnyText(20)
+    flat = flatten(space, text)
+    assert flat in flatten_space(space)
+    assert flat.shape == (flatdim(space),)
+    assert unflatten(space, flat) == text
+
+
+@pytest.mark.parametrize("wrapper", [FlattenObservation, TimeAwareObservation])
+def test_wrappers_of_gymnasium__flatten_observations(wrapper):
+    env = wrapper(gym.make("TextCraft-v0"))
+    for observation in (env.reset(seed=0)[0], env.step("inventory")[0]):
+        assert observation in env.observation_space
 
 
 def test_space__is_small():

@@ -7,10 +7,12 @@ from copy import copy, deepcopy
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Text
+from gymnasium.spaces import Box, Text
+from gymnasium.spaces.utils import flatten, flatten_space, unflatten
 from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
 
 _MAX_LENGTH = 1 << 16
+_LAST_POINT = 0x10FFFF
 _SAMPLE_LENGTH = 32
 _SAMPLE_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 "
 
@@ -19,8 +21,8 @@ class AnyText(Text):
     """Every string of at most ``max_length`` characters of Unicode.
 
     Gymnasium's ``Text`` wants a set of characters; the whole of Unicode in one would take seconds and hundreds of
-    megabytes, and its shared memory fails at a character outside the set. Here membership is a length, shared memory
-    holds code points, and samples are short and drawn from letters, digits and spaces.
+    megabytes, and its shared memory and its flat form fail at a character outside the set. Here membership is a length,
+    these hold code points, and samples are short and drawn from letters, digits and spaces.
     """
 
     def __init__(self, max_length: int = _MAX_LENGTH, seed: int | np.random.Generator | None = None) -> None:
@@ -55,6 +57,24 @@ class AnyText(Text):
     __hash__ = None  # type: ignore[assignment]  # like Gymnasium's spaces, which compare by value and are mutable
 
 
+@flatten_space.register(AnyText)
+def _flat_space(space: AnyText) -> Box:
+    """Return the space of flat texts: code points counted from 1, and 0 after the end of the text."""
+    return Box(0, _LAST_POINT + 1, (space.max_length,), np.int32)
+
+
+@flatten.register(AnyText)
+def _flat_text(space: AnyText, x: str) -> np.ndarray[Any, np.dtype[np.int32]]:  # type: ignore[misc]  # Space[T]
+    flat = np.zeros(space.max_length, np.int32)
+    flat[: len(x)] = _points(x) + 1
+    return flat
+
+
+@unflatten.register(AnyText)
+def _text_of_flat(space: AnyText, x: np.ndarray[Any, np.dtype[np.int32]]) -> str:  # type: ignore[misc]
+    return _text(x[x > 0] - 1)
+
+
 @create_shared_memory.register(AnyText)
 def _create_shared_text(space: AnyText, n: int = 1, ctx: Any = None) -> Any:
     """Create a row for each environment: the length of its text, then the text's code points."""
@@ -66,8 +86,7 @@ def _create_shared_text(space: AnyText, n: int = 1, ctx: Any = None) -> Any:
 @write_to_shared_memory.register(AnyText)
 def _write_shared_text(space: AnyText, index: int, value: str, shared_memory: Any) -> None:
     row = _rows(space, shared_memory)[index]
-    # ``surrogatepass``, since a model or JSON may produce lone surrogates.
-    points = np.frombuffer(value.encode("utf-32-le", "surrogatepass"), dtype="<i4")
+    points = _points(value)
     row[0] = len(points)
     row[1 : 1 + len(points)] = points
 
@@ -94,7 +113,7 @@ class _SharedTexts(Sequence[str]):
         if isinstance(index, slice):
             return tuple(self)[index]
         row = self._rows[index]
-        return row[1 : 1 + row[0]].astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")
+        return _text(row[1 : 1 + row[0]])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> tuple[str, ...]:
         return tuple(self)
@@ -105,3 +124,12 @@ class _SharedTexts(Sequence[str]):
 
 def _rows(space: AnyText, shared_memory: Any) -> np.ndarray[Any, np.dtype[np.int32]]:
     return np.frombuffer(shared_memory.get_obj(), dtype=np.int32).reshape(-1, 1 + space.max_length)
+
+
+def _points(text: str) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """Return the code points of a text; ``surrogatepass``, since a model or JSON may produce lone surrogates."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4")
+
+
+def _text(points: np.ndarray[Any, np.dtype[np.int32]]) -> str:
+    return points.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")

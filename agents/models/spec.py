@@ -241,6 +241,9 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
         return kind, LocalModel, (name,) if name else ()
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
         return kind, entry_point.load(), (name,) if name else ()
+    named, comma, options = kind.partition(",")
+    if comma and named in ("local", "simulated"):
+        raise ValueError(f"options follow a colon: try {without_key(f'{named}:{options}')}")
     if not name or kind in _REMOTE:
         raise ValueError(_FORMS)
     return f"{kind}:{name}", _find_class(kind, name), ()

@@ -39,17 +39,6 @@ def test_scorer__does_not_mind_in_which_order_commands_stand():
     assert (value[0] - value[1]).abs().max().item() < 1e-6
 
 
-def test_next_command__crafts_first_and_gets_in_portions():
-    from behaviour_cloning import next_command
-
-    commands = ["inventory", "get 1 oak logs", "get 3 oak logs", "get 8 sand", "craft 4 oak planks using 1 oak logs"]
-    plan = ["get 5 oak logs", "craft 4 oak planks using 1 oak logs"]
-    assert next_command(plan, commands) == plan[1]
-    assert next_command(plan, commands[:-1]) == "get 3 oak logs"
-    assert next_command(["get 2 oak logs"], commands) == "get 1 oak logs"
-    assert next_command(["get 3 sand"], commands) == "get 8 sand"
-
-
 def test_demonstrator__wins():
     from behaviour_cloning import Demonstrator
 

@@ -99,6 +99,8 @@ class TextEnv(gym.Env[str, str]):
     def __init__(self, *, admissible: bool = False, expert: bool = False, render_mode: str | None = None) -> None:
         true_or_false("admissible", admissible)
         true_or_false("expert", expert)
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise UnknownName("render_mode", render_mode, self.metadata["render_modes"])
         self.admissible = admissible
         self.expert = expert
         self.render_mode = render_mode

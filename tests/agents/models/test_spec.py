@@ -134,6 +134,8 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
         ("openai:m,omit=top", "got 'top'"),
         ("openai:m,rename={max_tokens", "rename to be an object"),
         ("gpt-4", "expected simulated"),
+        ("local,threads=2", "try local:threads=2"),
+        ("simulated,span=5,slip=0.1", "try simulated:span=5,slip=0.1"),
     ],
 )
 def test_make_model__says_what_is_wrong(spec: str, message: str):
