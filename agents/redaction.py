@@ -25,8 +25,10 @@ HIDDEN = "..."
 MIN_LENGTH = 8
 """Length of the shortest secret, and of the shortest part of one that is replaced."""
 
-PLACEHOLDERS = frozenset({"anything", "not-needed", "no-key-required", "sk-no-key-required", "placeholder"})
-"""Values that are no secrets, though long enough: what is given as a key to a server that needs none."""
+PLACEHOLDERS = frozenset(
+    {"none", "empty", "anything", "not-needed", "no-key-required", "sk-no-key-required", "placeholder"}
+)
+"""Values that are no secrets, and shown: what is given as a key to a server that needs none."""
 
 _MASKED = range(MIN_LENGTH - 1, 2, -1)
 """Numbers of characters that a masked secret shows of its beginning or end; longer ones are parts like any other."""
@@ -213,7 +215,7 @@ def _sift(value: Any, found: list[str], *, secret: bool = False) -> Any:
         return [_sift(item, found, secret=secret) for item in value]
     if not secret:
         return _sift_text(value, found) if isinstance(value, str) else value
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool) or str(value).lower() in PLACEHOLDERS:
         return value
     found.append(_SCHEME.sub("", str(value), count=1))
     return HIDDEN

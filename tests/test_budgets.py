@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from textcraft_gym.agents.defaults import DEFAULTS, settings_for
+from textcraft_gym.agents.defaults import DEFAULTS, Settings, settings_for
 from textcraft_gym.agents.deps import deps
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.games.alfworld import controller
@@ -70,6 +70,10 @@ def test_options__are_those_of_the_page(agent: str):
     assert stated == {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 
 
+def test_tokens_of_chats__are_the_same_for_every_agent():
+    assert {settings.chat_tokens for settings in DEFAULTS.values()} == {Settings.chat_tokens}
+
+
 def test_bounds__of_modules_and_episodes_are_those_of_the_page():
     games = {
         "ALFWorld": "alfworld",
@@ -80,6 +84,7 @@ def test_bounds__of_modules_and_episodes_are_those_of_the_page():
         "the tabletop": "tabletop",
     }
     assert {row["what"]: row["ours"] for row in rows("Calls of single modules and whole episodes")} == {
+        "tokens of a turn in messages or by tools (`chat_tokens`)": str(Settings.chat_tokens),
         "tokens of SimpleMatch, in WebShop": str(skills.SIMPLE_MATCH_TOKENS),
         "tokens of DetailMatch, in WebShop": str(skills.DETAIL_MATCH_TOKENS),
         "tokens of an explanation, in DEPS": str(deps.EXPLANATION_TOKENS),

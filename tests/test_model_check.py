@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +19,7 @@ from tests.doubles.server import serving
 from tests.doubles.zoo import ZOO, Behaviour, plain, quota_spent
 from textcraft_gym import make_agent, make_model, run_episode
 from textcraft_gym.agents.contract.model import Completion, ModelError
+from textcraft_gym.agents.models import openai_compatible
 from textcraft_gym.cli import app
 from textcraft_gym.model_check import ENV, MAX_CALLS, MAX_STEPS, SPLIT, TASK, Check, check_model
 from textcraft_gym.registration import make_for
@@ -178,3 +184,46 @@ def test_command__prints_json():
     result = CliRunner().invoke(app, ["models", "check", "simulated", "--json"])
     found = json.loads(result.output)
     assert (found["status"], found["episode"], found["form"]) == (0, "won in 4 steps", "line")
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "first_model.md"
+BLOCK = re.compile(
+    r"(?s)(?P<head><!-- check: (?P<server>[\w. ]+) -->\n\n```text\n\$ textcraft-gym models check (?P<command>[^\n]*)\n)"
+    r".*?```\n"
+)
+
+
+def printed(server: str, command: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return what a command of the page prints, of a server of the zoo in place of the one that it names."""
+    monkeypatch.setenv("OPENAI_API_KEY", "" if server == "no key" else KEY)
+    with serving(ZOO[server].answer if server in ZOO else plain) as answering:
+        address = answering.address
+        if server != "nobody":
+            return run(command, address, monkeypatch)
+    return run(command, address, monkeypatch)
+
+
+def run(command: str, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return what a command of the page prints where its address is another; durations are made up."""
+    named = re.search(r"https?://[^/,\s]+", command)
+    shown = named[0] if named else "https://api.openai.com"
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+    result = CliRunner().invoke(app, ["models", "check", *shlex.split(command.replace(shown, address))])
+    output = result.stdout.replace(address, shown).replace(urlsplit(address).netloc, urlsplit(shown).netloc)
+    return re.sub(r"\b\d+\.\d s\b", "0.4 s", output)
+
+
+def test_page__prints_what_the_check_prints(monkeypatch: pytest.MonkeyPatch):
+    """``FIRST_MODEL=write pytest tests/test_model_check.py -k page`` writes the outputs anew."""
+    monkeypatch.setattr(openai_compatible, "MAX_BACKOFF", 0.0)
+    page = PAGE.read_text(encoding="utf-8")
+    assert len(BLOCK.findall(page)) == page.count("<!-- check:") == page.count("```text") > 10
+
+    def anew(block: re.Match[str]) -> str:
+        return block["head"] + printed(block["server"], block["command"], monkeypatch) + "```\n"
+
+    written = BLOCK.sub(anew, page)
+    if os.environ.get("FIRST_MODEL") == "write":
+        PAGE.write_text(written, encoding="utf-8")
+        return
+    assert written == page

@@ -177,7 +177,8 @@ class Check:
     """What is known of a model after a check.
 
     Attributes:
-        spec: The spec to use: as given, with the options that were learned, and without secrets.
+        given: The spec that was checked, without secrets, as all else here.
+        spec: The spec to use: as given, with the options that were learned.
         form: The executor's form that was played.
         status: Whether it can play.
         problem: Why it cannot; empty if it can.
@@ -201,6 +202,7 @@ class Check:
         cut: Replies that ended at the token limit.
     """
 
+    given: str
     spec: str
     form: Form
     status: Status
@@ -241,7 +243,7 @@ class Check:
         }[self.status]
         if self.advice:
             yield self.advice
-        if self.status != 2:
+        if self.status == 0 or self.spec != self.given:
             form = "" if self.form == form_of_spec(self.spec) else f" --agent-arg form={self.form}"
             yield f"--model {shlex.quote(self.spec)}{form}"
             if f"api_key={HIDDEN}" in self.spec:
@@ -285,7 +287,8 @@ def check_model(spec: str, form: str | None = None) -> Check:
     try:
         model = Recorder(make_model(spec))
     except ModelError as error:
-        return Check(without_key(spec), form_of_spec(spec), 2, str(error), advice_on(str(error)))
+        shown = without_key(spec)
+        return Check(shown, shown, form_of_spec(spec), 2, str(error), advice_on(str(error)))
     plain = model.ask(_PLAIN)
     further = {}
     if plain.completion and not plain.completion.is_empty:
@@ -308,7 +311,7 @@ def _checked(spec: str, model: Recorder, status: Status = 0, **found: Any) -> Ch
     learn: Callable[[], dict[str, Any]] = getattr(model.model, "learned_options", dict)
     options = learn() | found.pop("try_with", {})
     seconds = [call.seconds for call in model.calls]
-    given = {
+    known = {
         "form": model.form,
         "address": getattr(model.model, "address", ""),
         "reasoning": _reasoning(model, answers) if answers else "",
@@ -320,7 +323,7 @@ def _checked(spec: str, model: Recorder, status: Status = 0, **found: Any) -> Ch
         "cost": sum(answer.cost for answer in answers) if price_of(spec) else None,
         "status": status,
     }
-    return Check(without_key(with_options(spec, options)), **{**given, **found})
+    return Check(without_key(spec), without_key(with_options(spec, options)), **{**known, **found})
 
 
 def _takes(model: Recorder, further: Mapping[str, Call]) -> dict[str, str]:
@@ -374,7 +377,7 @@ def _played(runner: EpisodeRunner, answers: Sequence[Completion], reader: Comman
         return found
     if failure is None:
         found["problem"] = f"{replies} replies held {commands} commands of the game; {_example(answers, reader)}"
-        found["advice"] = "Try another form: --form chat, --form tools or --form line."
+        found["advice"] = "Try another form, --form chat, tools or line, or a larger model."
     else:
         found["problem"] = str(failure)
         found["advice"] = _ADVICE_ON_LIMITS.get(episode.limit or "", "") or advice_on(str(failure))
@@ -404,6 +407,8 @@ def form_of_reply(completion: Completion, reader: CommandReader) -> str:
         return "calls of tools"
     text = completion.text
     turn = reader.read(text)
+    if not turn.known:
+        return "no command"
     command = turn.action or turn.thought
     if text.strip() == command:
         return "a bare line" if turn.action else "a thought"

@@ -4,7 +4,7 @@ simulated:span=3
 simulated:span=5,false_claim=0.1,slip=0.05,misjudge=0.1,seed=2
 openai:gpt-4o-mini,endpoint=chat,timeout=30,price=0.15/0.6
 openai:my-model,base_url=http://127.0.0.1:8000/v1,api_key=none
-openai:o4-mini,rename={"max_tokens":"max_completion_tokens"},omit=temperature+top_p,extra={"reasoning_effort":"low"}
+openai:o4-mini,extra={"reasoning_effort":"low"}
 inspect:anthropic/claude-sonnet-4-5,reasoning_tokens=2000,max_connections=40
 local
 local:PATH.gguf,adapter=FILE,threads=2,context=4096,slots=4

@@ -311,6 +311,18 @@ def refuses_system_role(request: Request) -> Reply:
     return plain(request)
 
 
+@behaviour("Refuses tools, as vLLM does without a parser for them.")
+def refuses_tools(request: Request) -> Reply:
+    message = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+    return refusal(message) if request.body.get("tools") else plain(request)
+
+
+@behaviour("Has a model without a chat template, which takes no messages.", "error", "chat template")
+def no_chat_template(request: Request) -> Reply:
+    message = "default chat template is no longer allowed, so you must provide a chat template"
+    return refusal(message) if request.is_chat else plain(request)
+
+
 # Answers without a usable text.
 EMPTY = {
     "empty": ("Answers with an empty text.", "lost: empty", {"content": ""}, "stop"),

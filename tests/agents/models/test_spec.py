@@ -125,7 +125,7 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
         ("openai:m,api_key=k,price=-1/1", "numbers of 0 or more, got '-1/1'"),
         ("openai:m,api_key=k,price=1/nan", "got '1/nan'"),
         ("openai:m,api_key=k,price=inf", "got 'inf'"),
-        ("openai:m,api_key=k,price=1e400", "got inf"),
+        ("openai:m,api_key=k,price=1e400", "got 'inf'"),
         ("openai:m,api_key=k,endpoint=talk", "endpoint"),
         ("openai:m,api_key", "KEY=VALUE"),
         ("openai:m,api_key=secret,x=1", "openai:m,api_key=...,x=1"),
