@@ -22,8 +22,8 @@ from textcraft_gym.agents.deps.selector import SELECTORS
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.episode import run_episode
-from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.registration import make
 
 ENV, SPLIT = "MineTechTree-v0", "core71"

@@ -41,7 +41,7 @@ def test_evaluate__plays_the_splits_and_groups_of_a_foreign_world(tmp_path: Path
 def test_evaluate__plays_seeds_where_there_are_no_tasks(tmp_path: Path):
     from tests.foreign_worlds import guess_three
 
-    spec = RunSpec(GUESS, agent=guess_three, seed=5, limit=40)
+    spec = RunSpec(GUESS, agent=guess_three, seed=5, limit=40, won_at=1.0)
     records = evaluate(spec, tmp_path / "run")
     assert [record["task"] for record in records] == [f"seed {seed}" for seed in range(5, 45)]
     assert [record["seed"] for record in records] == list(range(5, 45))

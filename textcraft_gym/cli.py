@@ -23,10 +23,11 @@ from textcraft_gym.agents.redaction import redacted
 from textcraft_gym.console import Console, say, show_exception
 from textcraft_gym.demonstrations import expert_trajectories
 from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
+from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.estimate import estimate
 from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
-from textcraft_gym.evaluation.metrics import summarise_by_group
+from textcraft_gym.evaluation.metrics import ERRORS, Errors, summarise_by_group
 from textcraft_gym.evaluation.optimise_plan import optimise_plan as write_plans
 from textcraft_gym.evaluation.optimise_plan import summary as summary_of_plans
 from textcraft_gym.evaluation.optimise_plan import table as table_of_plans
@@ -74,6 +75,9 @@ EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE 
 Split = Annotated[str | None, typer.Option(help="A split of the environment, by default the one that gym.make plays.")]
 FormatOption = Annotated[
     str, typer.Option("--format", help=f"Form of the dialogues, after what reads them: {', '.join(FORMATS)}.")
+]
+ErrorsOption = Annotated[
+    str, typer.Option("--errors", help="Episodes that an error broke: exclude leaves them out, count has them as lost.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 DryRun = Annotated[
@@ -156,6 +160,7 @@ def evaluate(
         raise typer.Exit(130) from None
     if table:
         display.show_runs({label(out.name, read_config(out), records): summarise_by_group(records)})
+    _print_advice(records)
     if _print_errors(records, out) == len(records):
         raise typer.Exit(1)
 
@@ -203,12 +208,13 @@ def sweep(
     else:
         display.show_sweep(results)
     records = [record for cell in cells for record in read_records(out / cell.name)]
+    _print_advice(records)
     if _print_errors(records, out) == len(records):
         raise typer.Exit(1)
 
 
 @app.command("optimise-plan")
-@takes_run_spec(without=("agent", "max_cost", "max_tokens_total"))
+@takes_run_spec(without=("agent", "repeats", "max_cost", "max_tokens_total"))
 def optimise_plan(
     spec: RunSpec,
     out: Annotated[
@@ -243,19 +249,23 @@ def optimise_plan(
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
     out: Annotated[Path | None, typer.Option(help="Write one page with tables, plots and every episode.")] = None,
+    errors: ErrorsOption = "exclude",
     as_json: Json = False,
 ) -> None:
     """Print the results of runs side by side, or write a page about them."""
+    how = _errors(errors)
     # Runs go by their folders' names, or by their paths if two folders have the same name.
     names = [run.name for run in runs]
     folders = dict(zip(names if len(set(names)) == len(names) else map(str, runs), runs, strict=True))
     configs = {name: read_config(run) for name, run in folders.items()}
     records = {name: read_records(run) for name, run in folders.items()}
     if out:
-        out.write_text(html_page(records, configs), encoding="utf-8", newline="\n")
+        out.write_text(html_page(records, configs, errors=how), encoding="utf-8", newline="\n")
         say(f"{sum(map(len, records.values()))} episodes to {out}")
         return
-    summaries = {label(name, configs[name], of_run): summarise_by_group(of_run) for name, of_run in records.items()}
+    summaries = {
+        label(name, configs[name], of_run): summarise_by_group(of_run, errors=how) for name, of_run in records.items()
+    }
     if as_json:
         _print_json({run: {name: asdict(group) for name, group in groups.items()} for run, groups in summaries.items()})
     else:
@@ -266,11 +276,12 @@ def report(
 def compare(
     first: Annotated[Path, typer.Argument(help="A run folder.")],
     second: Annotated[Path, typer.Argument(help="A run folder with the same tasks.")],
+    errors: ErrorsOption = "exclude",
     as_json: Json = False,
 ) -> None:
     """Compare two runs task by task: which tasks flipped, the difference of success, and its p-value."""
     before, after = ((run.name, read_config(run), read_records(run)) for run in (first, second))
-    found = compare_records(before[2], after[2])
+    found = compare_records(before[2], after[2], errors=_errors(errors))
     if as_json:
         _print_json({"first": label(*before), "second": label(*after), **asdict(found)})
     else:
@@ -569,6 +580,19 @@ def _print_errors(records: Sequence[Record], out: Path) -> int:
         if len(errors) > MAX_ERRORS_SHOWN:
             say(f"  and {len(errors) - MAX_ERRORS_SHOWN} other errors", error=True)
     return failed
+
+
+def _print_advice(records: Sequence[Record]) -> None:
+    for line in advice(records):
+        print(f"textcraft-gym: {line}", file=sys.stderr)
+
+
+def _errors(text: str) -> Errors:
+    """Read ``exclude`` or ``count``."""
+    for word in ERRORS:
+        if text == word:
+            return word
+    raise UnknownName("way with errors", text, ERRORS)
 
 
 def _print_address(address: str) -> None:

@@ -24,7 +24,16 @@ from textcraft_gym.console import Console
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.estimate import HEADINGS, Estimate, notes, row_of, total
 from textcraft_gym.evaluation.metrics import ALL
-from textcraft_gym.evaluation.report import SUCCESS, Rows, Runs, effort_table, success_rows
+from textcraft_gym.evaluation.report import (
+    PASSES,
+    SUCCESS,
+    Rows,
+    Runs,
+    effort_table,
+    pass_rows,
+    replies_table,
+    success_rows,
+)
 from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate, raise_stop
@@ -55,6 +64,13 @@ def show_runs(runs: Runs) -> None:
     _show_by_group("Success by group", SUCCESS, success_rows(runs))
     if effort := effort_table(runs):
         _show_by_group("Model calls per episode, and the agent's claims of success", effort[0], effort[1:])
+    if replies := replies_table(runs):
+        _show_by_group("Replies that could not be taken as they were", replies[0], replies[1:])
+    if passes := pass_rows(runs):
+        table = _table("Success with k attempts at a task", PASSES)
+        for row in passes:
+            table.add_row(*map(escape, row))
+        _print(table)
 
 
 def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
@@ -123,20 +139,21 @@ def show_sweep(results: Results) -> None:
 def show_comparison(first: str, second: str, found: Comparison) -> None:
     """Print the differences of the second run from the first."""
     table = _table(f"{second} against {first}, task by task", ("", "tasks", "such as"))
-    table.add_row("both won", str(found.both))
+    once = found.repeats == 1
+    table.add_row("both won" if once else "both won equally often", str(found.both))
     table.add_row("neither won", str(found.neither))
-    table.add_row(f"only {_one_line(first)} won", str(len(found.lost)), _one_line(_some(found.lost)))
-    table.add_row(f"only {_one_line(second)} won", str(len(found.gained)), _one_line(_some(found.gained)))
+    for run, tasks in ((first, found.lost), (second, found.gained)):
+        who = f"only {_one_line(run)} won" if once else f"{_one_line(run)} won more often"
+        table.add_row(who, str(len(tasks)), _one_line(_some(tasks)))
     _print(table)
     if found.difference is not None:
+        test = "McNemar's exact p" if once else "exact p of the sign-flip test over tasks"
         console.print(
             f"Difference of success: {100 * found.difference:+.1f} points (95% interval {100 * found.low:+.1f} to "
-            f"{100 * found.high:+.1f}) over {found.tasks} tasks; McNemar's exact p = {found.p_value:.2g}."
+            f"{100 * found.high:+.1f}) over {found.tasks} tasks; {test} = {found.p_value:.2g}."
         )
     if found.left_out:
-        console.print(
-            f"{found.left_out} tasks are left out: only one run has them, or one failed on them with an error."
-        )
+        console.print(f"{found.left_out} tasks are left out: only one run has them, or one has only errors on them.")
 
 
 def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> list[Record]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from rich.markup import escape
 
+from textcraft_gym.agents.contract.agent import won_in
 from textcraft_gym.console import Console
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError
@@ -70,9 +71,10 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
             _draw(console, env)
             _show_answer(console, env, action, answer, info)
     if over:
-        console.print(f"[bold]{'Won' if info.get('won') else 'Lost'}[/] after {steps} actions.")
+        outcome = {True: "Won", False: "Lost", None: "Over"}[won_in(info)]
+        console.print(f"[bold]{outcome}[/] after {steps} actions.")
     env.close()
-    return bool(info.get("won"))
+    return won_in(info) is True
 
 
 def _draw(console: Console, env: gym.Env[str, str]) -> None:

@@ -64,8 +64,8 @@ def _kind(field: Field[Any]) -> Any:
         return list[str] | None
     if isinstance(field.default, bool):
         return bool
-    if isinstance(field.default, int):
-        return int
+    if isinstance(field.default, int | float):
+        return type(field.default)
     if field.default is None:
         kinds = {"int": int, "float": float}
         return kinds.get(str(field.type).partition(" ")[0], str) | None

@@ -55,6 +55,8 @@ def watch(spec: RunSpec, task: str | None = None) -> Episode:
                 max_steps=spec.max_steps,
                 model=models,
                 max_calls=spec.max_calls,
+                won_at=spec.won_at,
+                temperature=spec.temperature,
                 on_request=view.show,
             )
         view.end(episode)
@@ -97,10 +99,9 @@ class View:
     def end(self, episode: Episode) -> None:
         """Print the rest of the trace, the result and what it took."""
         self._grow(episode, over=True)
-        won = is_won(episode)
-        self.say(
-            0, f"{'Won' if won else 'Lost'} after {', '.join(_efforts(episode))}.", "bold green" if won else "bold"
-        )
+        outcome = {True: "Won", False: "Lost", None: "Over"}[is_won(episode)]
+        style = "bold green" if outcome == "Won" else "bold"
+        self.say(0, f"{outcome} after {', '.join(_efforts(episode))}.", style)
         claim = f"The agent {CLAIMS[episode.claimed_success]}."
         self.say(0, f"{claim} Task {episode.task}, seed {episode.seed}, stop reason {episode.stop_reason}.", "")
 

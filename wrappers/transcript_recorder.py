@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
+from textcraft_gym.agents.contract.agent import latched, won_in
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.trajectories import FORMATS, Trajectory, rows
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
@@ -33,7 +34,8 @@ class TranscriptRecorder(TextWrapper):
     with a ``stop_reason`` of ``left``; one without any turn is not. Steps after a truncation are not recorded.
 
     - ``turns``: ``{"task", "seed", "won", "reward", "stop_reason", "beginning", "turns": [{"action", "observation",
-      "reward"}]}``; ``stop_reason`` is ``terminated``, ``truncated`` or ``left``, and ``reward`` the sum.
+      "reward"}]}``; ``stop_reason`` is ``terminated``, ``truncated`` or ``left``, ``reward`` the sum, and ``won`` null
+      if the environment does not say.
     - ``openai``, ``sharegpt``, ``trl``, ``verl``: a dialogue as trainers read it, with ``item_id``, ``env``, ``task``,
       ``seed``, ``stop_reason``, ``won`` and ``reward``; see ``textcraft_gym.trajectories``.
 
@@ -59,7 +61,7 @@ class TranscriptRecorder(TextWrapper):
         self.style = style
         self.system = system
         self._beginning = ""
-        self._about: tuple[str | None, int | None, bool] = None, None, False
+        self._about: tuple[str | None, int | None, bool | None] = None, None, None
         self._turns: tuple[Turn, ...] = ()
         self._over = False
 
@@ -68,7 +70,7 @@ class TranscriptRecorder(TextWrapper):
         observation, info = self.env.reset(seed=seed, options=options)
         self._write("left")
         self._beginning = observation
-        self._about = info.get("task"), seed, False
+        self._about = info.get("task"), seed, won_in(info)
         self._over = False
         return observation, info
 
@@ -77,7 +79,8 @@ class TranscriptRecorder(TextWrapper):
         observation, reward, terminated, truncated, info = self.env.step(action)
         if not self._over:
             self._turns = (*self._turns, Turn(action, observation, float(reward)))
-            self._about = *self._about[:2], bool(info.get("won", False))
+            task, seed, won = self._about
+            self._about = task, seed, latched(won, info)
             self._over = terminated or truncated
             if self._over:
                 self._write("terminated" if terminated else "truncated")

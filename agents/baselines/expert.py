@@ -17,4 +17,4 @@ class ExpertAgent:
         step = play.first
         while step.info["expert_plan"]:
             step = yield from play.act(step.info["expert_plan"][0])
-        return bool(step.info.get("won"))
+        return step.won

@@ -10,7 +10,7 @@ variables, never on ``self``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -34,6 +34,8 @@ __all__ = [
     "Routine",
     "Snapshot",
     "Step",
+    "latched",
+    "won_in",
 ]
 
 Found = TypeVar("Found")
@@ -41,6 +43,28 @@ Reading: TypeAlias = Literal["lenient", "strict"]
 
 MAX_NOTE = 10_000
 """Maximum length of a note, in characters; the rest is cut off."""
+
+
+WINS = ("won", "is_success", "success")
+"""Keys of info that can say whether the task is done: this suite's, and those of other libraries."""
+
+
+def won_in(info: Mapping[str, Any]) -> bool | None:
+    """Return whether info says that the task is done, by the first of ``WINS`` that does; None if it does not say.
+
+    A key says it by a truth value, or by the number 0 or 1, of Python or of NumPy.
+    """
+    for key in WINS:
+        value = info.get(key)
+        if getattr(value, "ndim", 0) == 0 and value in (0, 1):
+            return bool(value)
+    return None
+
+
+def latched(won: bool | None, info: Mapping[str, Any]) -> bool | None:
+    """Return whether the task is done by what info says now and what was said before: a win is never taken back."""
+    now = won_in(info)
+    return won if now is None else bool(won) or now
 
 
 class Step(NamedTuple):
@@ -54,8 +78,8 @@ class Step(NamedTuple):
 
     @property
     def won(self) -> bool:
-        """Whether the step won: ``info["won"]``, or for environments without it, an end with a reward."""
-        return bool(self.info.get("won", self.terminated and self.reward > 0))
+        """Whether info says that the task is done; False also where it does not say, see ``won_in``."""
+        return won_in(self.info) is True
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
 from textcraft_gym.agents.models.weights import find_files
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.splits import paper_splits
 

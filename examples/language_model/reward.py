@@ -37,9 +37,9 @@ from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.compare import paired_interval
 from textcraft_gym.evaluation.episode import Episode
-from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.rollouts import rollouts
 from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.recipes.book import RecipeBook
 
 BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed,branching=1"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,11 @@ def test_mcnemar_p_value__agrees_with_scipy(gained: int, lost: int):
     assert mcnemar_p_value(gained, lost) == pytest.approx(expected)
 
 
+def changes(gained: int, lost: int, tasks: int) -> list[Fraction]:
+    """Changes of whole tasks."""
+    return [Fraction(1)] * gained + [Fraction(-1)] * lost + [Fraction(0)] * (tasks - gained - lost)
+
+
 @pytest.mark.parametrize(("both", "only_first", "only_second"), [(0.5, 0.1, 0.1), (0.3, 0.05, 0.4), (0.9, 0.02, 0.03)])
 def test_paired_interval__covers_the_truth_about_as_often_as_it_says(
     both: float, only_first: float, only_second: float
@@ -31,13 +37,13 @@ def test_paired_interval__covers_the_truth_about_as_often_as_it_says(
         drawn = [generator.random() for _ in range(100)]
         lost = sum(both <= x < both + only_first for x in drawn)
         gained = sum(both + only_first <= x < both + only_first + only_second for x in drawn)
-        low, high = paired_interval(gained, lost, 100)
+        low, high = paired_interval(changes(gained, lost, 100))
         covered += low <= only_second - only_first <= high
     assert 0.93 <= covered / 1000 <= 0.99
 
 
 def test_paired_interval__knows_little_without_tasks():
-    low, high = paired_interval(0, 0, 0)
+    low, high = paired_interval([])
     assert low == -high <= -0.9
 
 
@@ -58,7 +64,7 @@ def test_compare__pairs_by_task_and_leaves_out_what_broke():
     found = compare(first, second)
     assert (found.tasks, found.left_out, found.both, found.neither) == (4, 2, 1, 1)
     assert (found.gained, found.lost, found.difference, found.p_value) == (("c",), ("b",), 0.0, 1.0)
-    assert (found.low, found.high) == paired_interval(1, 1, 4)
+    assert (found.low, found.high) == paired_interval(changes(1, 1, 4))
 
 
 def test_compare__turns_round_with_its_runs():

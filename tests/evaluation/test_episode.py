@@ -59,7 +59,7 @@ def test_run_episode__plays_a_function_in_a_foreign_environment():
     episode = run_episode(CountdownEnv(), policy, seed=7)
     assert seen == [("3 left", {}), ("2 left", {}), ("1 left", {})]
     assert (episode.reward, episode.steps, episode.stop_reason, episode.trials) == (1.5, 3, "terminated", 1)
-    assert (episode.task, episode.won, episode.claimed_success, episode.seed) == (None, None, True, 7)
+    assert (episode.task, episode.won, episode.claimed_success, episode.seed) == (None, None, None, 7)
     assert episode.transcript == [(None, "3 left"), ("0.5", "2 left"), ("0.5", "1 left"), ("0.5", "0 left")]
 
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from textcraft_gym.evaluation.metrics import groups, summarise, summarise_by_group, wilson_interval
+from textcraft_gym.evaluation.metrics import groups, summarise, summarise_by_group
 from textcraft_gym.evaluation.report import markdown
+from textcraft_gym.evaluation.success import wilson_interval
 
 
 @given(st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
@@ -19,9 +22,14 @@ def test_wilson_interval__knows_nothing_without_trials():
     assert wilson_interval(0, 0) == (0.0, 1.0)
 
 
+NUMBERS = count()
+
+
 def record(depth: int = 2, won: bool = True, **more) -> dict:
-    effort = {"calls": {}, "tokens": {}, "cost": 0.0, "k_max": 0, "claimed_success": None, "restores": []}
+    effort = {"calls": {}, "tokens": {}, "replies": {}, "cost": 0.0, "k_max": 0}
+    effort |= {"claimed_success": None, "restores": [], "repeat": 0, "limit": None}
     return {
+        "task": f"task {next(NUMBERS)}",
         "group": f"depth {depth}",
         "depth": depth,
         "won": won,
@@ -74,8 +82,8 @@ def test_markdown__shows_each_run_and_group():
     runs = {"a": [record()], "b": [record(won=False, error="x")]}
     lines = markdown({name: summarise_by_group(records) for name, records in runs.items()})
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()]
-    assert rows[2] == ["a", "depth 2", "1", "1", "100.0", "20.7-100.0", "100.0", "6.0", "2.00", "0"]
-    assert rows[4] == ["b", "depth 2", "0", "0", "-", "0.0-100.0", "-", "-", "-", "1"]
+    assert rows[2] == ["a", "depth 2", "1", "1", "100.0", "20.7-100.0", "100.0", "6.0", "2.00", "0", "0"]
+    assert rows[4] == ["b", "depth 2", "0", "0", "-", "-", "-", "-", "-", "0", "1"]
     assert len(rows) == 6
 
 

@@ -154,12 +154,14 @@ def test_optimise_plan__stops_at_an_episode_that_breaks_and_plays_it_again(tmp_p
 
 
 def test_optimise_plan__plays_a_world_without_tasks_by_its_seeds(tmp_path: Path):
-    spec = RunSpec("tests.foreign_worlds:GuessDigit-v0", agent_args={"turns": 1}, model=SPEC.model, seed=5)
+    spec = RunSpec("tests.foreign_worlds:GuessDigit-v0", agent_args={"turns": 1}, model=SPEC.model, seed=5, won_at=1.0)
     optimise_plan(spec, tmp_path, **HOW)
     played = [record["seed"] for number in (1, 2) for record in read_records(tmp_path / f"batch-{number}")]
     assert sorted(played) == [5, 6, 7, 8]
     with pytest.raises(ValueError, match="no list of tasks"):
         optimise_plan(spec, tmp_path / "typed", task_type="heat")
+    with pytest.raises(RunError, match=r"does not say whether an episode was won, .*: give won_at"):
+        optimise_plan(replace(spec, won_at=None), tmp_path / "unknown", **HOW)
 
 
 @pytest.mark.parametrize(

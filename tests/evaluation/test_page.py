@@ -46,6 +46,7 @@ def record(task: str = "goal", **more) -> dict:
         "steps": 1,
     }
     asked = {"calls": {"executor": 1}, "tokens": {"prompt_tokens": 9}, "cost": 0.0, "trials": 1, "k_max": 1}
+    asked |= {"replies": {}, "limit": None, "repeat": 0}
     ended = {"restores": [], "picture": "", "stop_reason": "terminated", "error": None, "traceback": None}
     timed = {"seconds": 2.0, "model_seconds": 1.5}
     played = {"transcript": [[None, "You begin."], ["go", "Done."]], "trace": node(task, 0, 1)}
@@ -271,7 +272,7 @@ def test_html_page__has_a_verdict_for_each_world():
 def test_html_page__has_no_verdict_without_a_shared_task():
     runs = {"a": [record("x")], "b": [record("y")]}
     words = words_of(html_page(runs, dict.fromkeys(runs, config())), "verdict")
-    assert "No verdict : there is no task that all these runs played without an error." in words
+    assert "No verdict : there is no task of which all these runs have an outcome." in words
 
 
 def test_html_page__says_that_worlds_differ():
@@ -323,6 +324,9 @@ def test_html_page__shows_what_runs_share_once_and_by_run_what_differs():
         "agent": "react",
         "model": "simulated",
         "max calls": "1000",
+        "reading": "lenient",
+        "repeats": "1",
+        "temperature": "0.0",
         "env sha256": "0123456789abcdef",
     }
     runs = page[page.index('id="settings"') : page.index('id="success"')]

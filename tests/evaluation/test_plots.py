@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from xml.etree import ElementTree
 
 import pytest
@@ -12,13 +13,19 @@ SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</title></svg><script>alert("&")</script>'
 
 
+NUMBERS = count()
+
+
 def record(depth: int, won: bool, **more) -> dict:
     plain = {
         "reward": float(won),
         "claimed_success": won,
         "steps": 1,
+        "task": f"task {next(NUMBERS)}",
+        "repeat": 0,
         "calls": {},
         "tokens": {},
+        "replies": {},
         "cost": 0.0,
         "k_max": 1,
         "restores": [],

@@ -25,7 +25,7 @@ def test_config__has_schema_times_and_commit(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(repository)
     evaluate(SPEC, tmp_path / "run")
     config = read_config(tmp_path / "run")
-    assert config["schema"] == SCHEMA == 2
+    assert config["schema"] == SCHEMA == 3
     assert config["begun_with"]["commit"] == head.stdout.strip()
     assert datetime.fromisoformat(config["started"]) <= datetime.fromisoformat(config["finished"])
     monkeypatch.chdir(tmp_path)
@@ -63,5 +63,5 @@ def test_folder__of_the_first_format_is_read_and_not_gone_on_with(tmp_path: Path
     first = [{renamed.get(key, key): value for key, value in record.items()} for record in records]
     (tmp_path / "episodes.jsonl").write_text("".join(json.dumps(record) + "\n" for record in first))
     assert read_records(tmp_path) == json.loads(json.dumps(records))
-    with pytest.raises(RunError, match="a run of format 1, not 2; choose another folder"):
+    with pytest.raises(RunError, match="a run of format 1, not 3; choose another folder"):
         evaluate(SPEC, tmp_path)

@@ -231,7 +231,8 @@ def test_evaluate__refuses_to_go_on_with_other_recipes(tmp_path: Path):
 
 def test_read_records__leaves_out_an_unfinished_last_line(tmp_path: Path):
     (tmp_path / "episodes.jsonl").write_text('{"task": "a", "group": "all", "depth": 1}\n{"task": "b", "rew')
-    assert read_records(tmp_path) == [{"task": "a", "group": "all", "depth": 1, "restores": [], "picture": ""}]
+    since = {"restores": [], "picture": "", "repeat": 0, "replies": {}, "limit": None}
+    assert read_records(tmp_path) == [{"task": "a", "group": "all", "depth": 1, **since}]
 
 
 def test_read_records__groups_by_depth_what_was_written_before_there_were_groups(tmp_path: Path):

@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from textcraft_gym.evaluation.metrics import summarise, wilson_interval
+from textcraft_gym.evaluation.metrics import summarise
 from textcraft_gym.evaluation.spread import Spread, spread
+from textcraft_gym.evaluation.success import wilson_interval
 
 EMPTY = summarise([])
 
 
 def _run(won: int, episodes: int):
-    return replace(EMPTY, won=won, episodes=episodes, rate=won / episodes if episodes else None)
+    return replace(EMPTY, won=won, tasks=episodes, episodes=episodes, rate=won / episodes if episodes else None)
 
 
 def test_spread__is_the_deviation_of_the_runs_and_the_interval_of_one_runs_tasks():

@@ -290,7 +290,7 @@ def test_verify__finds_an_episode_that_says_not_whether_it_was_won(copied):
     records = read_lines(folder)
     records[0]["won"] = None
     write_lines(folder, records)
-    assert "expected won of type bool, got None" in said(checked(folder))
+    assert "won: recorded None, replayed " in said(checked(folder))
 
 
 def test_verify__names_missing_and_doubled_episodes(copied):

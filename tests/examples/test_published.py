@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from textcraft_gym.evaluation.metrics import wilson_interval
+from textcraft_gym.evaluation.success import wilson_interval
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 ROWS = list(csv.DictReader((RESULTS / "learning.csv").read_text(encoding="utf-8").splitlines()))

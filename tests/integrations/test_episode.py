@@ -97,7 +97,7 @@ def test_episode__plays_foreign_worlds():
     guess = TextEpisode(f"{FOREIGN}:GuessDigit-v0")
     guess.reset(seed=0)
     guess.step("11")
-    assert (guess.task, guess.won, guess.over) == (None, False, True)
+    assert (guess.task, guess.won, guess.over) == (None, None, True)
 
 
 def test_episode__refuses_mistakes_of_the_caller():

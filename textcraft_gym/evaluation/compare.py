@@ -1,36 +1,45 @@
-"""Runs on the same tasks, compared task by task."""
+"""Runs on the same tasks, compared task by task: by whether each was won, or by the share of its episodes won."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from textcraft_gym.evaluation.metrics import Z_95
+import numpy as np
+
+from textcraft_gym.evaluation.metrics import Errors, outcome_of
+from textcraft_gym.evaluation.success import Z_95
 
 SIGNIFICANT = 0.05
 """A difference is clear if its p-value is below this."""
+FINEST = 60
+"""Differences between shares of one task are tested in steps of no less than one part in this number."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Paired comparison on the tasks that both runs played without an error.
+    """Paired comparison on the tasks of which both runs have an outcome.
 
     Attributes:
         tasks: Number of these tasks.
-        left_out: Number of tasks that only one run has, or that one of them has an error on.
-        both, neither: Number of tasks won by both runs, and by neither.
-        gained: Tasks that only the second run won.
-        lost: Tasks that only the first run won.
+        left_out: Number of tasks that only one run has, or of which one of them has only errors or unknown outcomes.
+        repeats: Largest number of episodes of one task.
+        both: Number of tasks that both runs won equally often, at least once.
+        neither: Number of tasks that neither run won.
+        gained: Tasks that the second run won more often; with one episode a task, those that only it won.
+        lost: Tasks that the first run won more often.
         difference: Success rate of the second run minus that of the first; None without tasks.
-        low, high: Its 95% interval.
-        p_value: McNemar's exact two-sided p-value.
+        low, high: Its 95% interval, over tasks.
+        p_value: Exact two-sided p-value: McNemar's, or with repeats that of the sign-flip test.
     """
 
     tasks: int
     left_out: int
+    repeats: int
     both: int
     neither: int
     gained: tuple[str, ...]
@@ -47,14 +56,14 @@ class Standing:
 
     Attributes:
         run: Its name.
-        won: Number of the shared tasks that it won.
+        won: Number of the shared tasks that it won; with repeats the sum of the shares won.
         behind: The best run compared with this one, so that the difference is how far this one is behind; None for the
             best run itself.
-        p_value: McNemar's p-value of that difference, adjusted for all pairs of runs; None for the best run.
+        p_value: The p-value of that difference, adjusted for all pairs of runs; None for the best run.
     """
 
     run: str
-    won: int
+    won: float
     behind: Comparison | None
     p_value: float | None
 
@@ -66,17 +75,19 @@ class Standing:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Ranking of runs by the tasks that all of them played without an error.
+    """Ranking of runs by the tasks of which all of them have an outcome.
 
     Attributes:
         tasks: Number of these tasks.
-        left_out: Number of tasks that a run lacks, or has an error on.
+        left_out: Number of tasks that a run lacks, or of which it has only errors or unknown outcomes.
+        repeats: Largest number of episodes of one task.
         pairs: Number of pairs of runs, for which the p-values are adjusted.
         standings: The runs, best first; runs that won equally many are in the order given.
     """
 
     tasks: int
     left_out: int
+    repeats: int
     pairs: int
     standings: tuple[Standing, ...]
 
@@ -87,56 +98,92 @@ class Verdict:
         return best.run if others and all(other.is_clear for other in others) else None
 
 
-def compare(first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[str, Any]]) -> Comparison:
-    """Compare the episode records of two runs (see ``run_folder``), paired by task."""
-    (before, after), tasks, left_out = _paired([first, second])
-    return _compare(before, after, tasks, left_out)
+@dataclass(frozen=True)
+class _Pairing:
+    """The outcomes of runs on the tasks that they share.
+
+    Attributes:
+        shares: For each run, the share of the episodes won, by task.
+        left_out: Number of other tasks.
+        repeats: Largest number of episodes of one task.
+    """
+
+    shares: list[dict[str, Fraction]]
+    left_out: int
+    repeats: int
 
 
-def verdict(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Verdict:
-    """Rank runs by their episode records, paired by task.
+def compare(
+    first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude"
+) -> Comparison:
+    """Compare the episode records of two runs (see ``run_folder``), paired by task.
+
+    Args:
+        first: The records of one run.
+        second: The records of the other.
+        errors: Whether episodes that broke are left out, or count as lost.
+    """
+    pairing = _paired([first, second], errors)
+    before, after = pairing.shares
+    return _compare(before, after, pairing)
+
+
+def verdict(runs: Mapping[str, Iterable[Mapping[str, Any]]], *, errors: Errors = "exclude") -> Verdict:
+    """Rank runs by their episode records, paired by task; ``errors`` as in ``compare``.
 
     Each pair of runs is compared, since the best and the next best are known only afterwards: Holm's adjustment for all
     pairs keeps the chance that any difference is wrongly called clear below ``SIGNIFICANT``.
     """
-    outcomes, tasks, left_out = _paired(runs.values())
-    won = {run: {task: of_run[task] for task in tasks} for run, of_run in zip(runs, outcomes, strict=True)}
-    ranked = sorted(won, key=lambda run: -sum(won[run].values()))
-    found = {pair: _compare(won[pair[1]], won[pair[0]], tasks, left_out) for pair in combinations(ranked, 2)}
+    pairing = _paired(runs.values(), errors)
+    shares = dict(zip(runs, pairing.shares, strict=True))
+    won = {run: sum(of_run.values()) for run, of_run in shares.items()}
+    ranked = sorted(won, key=lambda run: -won[run])
+    found = {pair: _compare(shares[pair[1]], shares[pair[0]], pairing) for pair in combinations(ranked, 2)}
     p_values = dict(zip(found, holm([comparison.p_value for comparison in found.values()]), strict=True))
     standings = (
-        Standing(run, sum(won[run].values()), found.get((ranked[0], run)), p_values.get((ranked[0], run)))
-        for run in ranked
+        Standing(run, float(won[run]), found.get((ranked[0], run)), p_values.get((ranked[0], run))) for run in ranked
     )
-    return Verdict(len(tasks), left_out, len(found), tuple(standings))
+    return Verdict(len(pairing.shares[0]), pairing.left_out, pairing.repeats, len(found), tuple(standings))
 
 
-def _paired(runs: Iterable[Iterable[Mapping[str, Any]]]) -> tuple[list[dict[str, bool]], list[str], int]:
-    """Return who won what, the tasks that all runs played without an error, and the number of all others."""
-    by_task = [{record["task"]: record for record in records} for records in runs]
-    outcomes = [
-        {task: bool(record["won"]) for task, record in records.items() if not record.get("error")}
-        for records in by_task
-    ]
-    shared = set.intersection(*map(set, outcomes))
-    return outcomes, sorted(shared), len(set().union(*by_task)) - len(shared)
+def _paired(runs: Iterable[Iterable[Mapping[str, Any]]], errors: Errors) -> _Pairing:
+    flags = [_flags_by_task(records, errors) for records in runs]
+    known = [{task: found for task, found in of_run.items() if found} for of_run in flags]
+    shared = sorted(set.intersection(*map(set, known)))
+    return _Pairing(
+        [{task: Fraction(sum(of_run[task]), len(of_run[task])) for task in shared} for of_run in known],
+        len(set().union(*flags)) - len(shared),
+        max((len(of_run[task]) for of_run in known for task in shared), default=1),
+    )
 
 
-def _compare(before: Mapping[str, bool], after: Mapping[str, bool], tasks: Sequence[str], left_out: int) -> Comparison:
-    gained = tuple(task for task in tasks if after[task] and not before[task])
-    lost = tuple(task for task in tasks if before[task] and not after[task])
-    low, high = paired_interval(len(gained), len(lost), len(tasks))
+def _flags_by_task(records: Iterable[Mapping[str, Any]], errors: Errors) -> dict[str, list[bool]]:
+    """Return for each task whether each of its episodes was won, without those of which that is not known."""
+    flags: dict[str, list[bool]] = {}
+    left_out = ("unknown",) if errors == "count" else ("unknown", "error")
+    for record in records:
+        of_task = flags.setdefault(record["task"], [])
+        outcome = outcome_of(record)
+        if outcome not in left_out:
+            of_task.append(outcome == "won")
+    return flags
+
+
+def _compare(before: Mapping[str, Fraction], after: Mapping[str, Fraction], pairing: _Pairing) -> Comparison:
+    changes = {task: after[task] - before[task] for task in before}
+    low, high = paired_interval(list(changes.values()))
     return Comparison(
-        tasks=len(tasks),
-        left_out=left_out,
-        both=sum(before[task] and after[task] for task in tasks),
-        neither=sum(not before[task] and not after[task] for task in tasks),
-        gained=gained,
-        lost=lost,
-        difference=(len(gained) - len(lost)) / len(tasks) if tasks else None,
+        tasks=len(changes),
+        left_out=pairing.left_out,
+        repeats=pairing.repeats,
+        both=sum(not change and before[task] > 0 for task, change in changes.items()),
+        neither=sum(not change and not before[task] for task, change in changes.items()),
+        gained=tuple(task for task, change in changes.items() if change > 0),
+        lost=tuple(task for task, change in changes.items() if change < 0),
+        difference=float(sum(changes.values()) / len(changes)) if changes else None,
         low=low,
         high=high,
-        p_value=mcnemar_p_value(len(gained), len(lost)),
+        p_value=paired_p_value(list(changes.values())),
     )
 
 
@@ -154,6 +201,34 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def paired_p_value(changes: Sequence[Fraction]) -> float:
+    """Return the exact two-sided p-value for the null hypothesis that the runs are alike on every task.
+
+    Then each task's change is as likely as its opposite. Changes of a whole task only are McNemar's case.
+    """
+    if all(change.denominator == 1 for change in changes):
+        return mcnemar_p_value(sum(change > 0 for change in changes), sum(change < 0 for change in changes))
+    return sign_flip_p_value(changes)
+
+
+def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
+    """Return the share of all choices of signs of the changes whose sum is as far from 0 as theirs.
+
+    Source: R. A. Fisher, The Design of Experiments, 1935, section 21; E. J. G. Pitman, Significance tests which may be
+    applied to samples from any populations, Supplement to the Journal of the Royal Statistical Society 4, 1937.
+    """
+    scale = min(FINEST, math.lcm(*(change.denominator for change in changes)))
+    sizes = [round(change * scale) for change in changes]
+    reach = sum(map(abs, sizes))
+    # The chance of each sum from -reach to reach.
+    chances = np.zeros(2 * reach + 1)
+    chances[reach] = 1.0
+    for size in filter(None, sizes):
+        chances = (np.roll(chances, size) + np.roll(chances, -size)) / 2  # no sum is beyond reach
+    sums = np.abs(np.arange(-reach, reach + 1))
+    return min(1.0, float(chances[sums >= abs(sum(sizes))].sum()))
+
+
 def mcnemar_p_value(gained: int, lost: int) -> float:
     """Return the exact two-sided p-value for the null hypothesis that gains and losses are equally likely.
 
@@ -169,13 +244,15 @@ def mcnemar_p_value(gained: int, lost: int) -> float:
     return min(1.0, 2 * tail / (1 << flipped))
 
 
-def paired_interval(gained: int, lost: int, tasks: int, z: float = Z_95) -> tuple[float, float]:
-    """Return the adjusted Wald interval of a difference of paired proportions.
+def paired_interval(changes: Sequence[Fraction], z: float = Z_95) -> tuple[float, float]:
+    """Return the adjusted Wald interval of the mean change of a task, which is from -1 to 1.
 
     Source: D. G. Bonett and R. M. Price, Adjusted Wald confidence interval for a difference of binomial proportions
-    based on paired data, Journal of Educational and Behavioral Statistics 37, 2012.
+    based on paired data, Journal of Educational and Behavioral Statistics 37, 2012; there with changes of whole tasks.
     """
     # The adjustment adds one gained and one lost task, so that small samples keep their coverage.
-    gain, loss = (gained + 1) / (tasks + 2), (lost + 1) / (tasks + 2)
-    half = z * math.sqrt((gain + loss - (gain - loss) ** 2) / (tasks + 2))
-    return max(-1.0, gain - loss - half), min(1.0, gain - loss + half)
+    tasks = len(changes) + 2
+    mean = float(sum(changes)) / tasks
+    square = (float(sum(change * change for change in changes)) + 2) / tasks
+    half = z * math.sqrt((square - mean * mean) / tasks)
+    return max(-1.0, mean - half), min(1.0, mean + half)

@@ -30,6 +30,7 @@ from textcraft_gym.agents.contract.agent import (
     Routine,
     Snapshot,
     Step,
+    latched,
 )
 from textcraft_gym.agents.contract.model import (
     Completion,
@@ -74,9 +75,11 @@ class Episode:
     Attributes:
         task: ``info["task"]`` of the first step, if the environment names its tasks, else the task asked for.
         seed: Seed of the reset.
+        repeat: Number of the episode among those of one task and seed, from 0; samples of models depend on it.
         reward: Sum of rewards of the best trial, so that a reset never takes one back; of a trial that goes back, the
             best of the branches.
-        won: Whether the environment ever reported ``info["won"]``; None if it does not report it.
+        won: Whether info ever said that the task is done (see ``won_in``), or the reward reached the bound of the run
+            (``won_at``); None if neither says.
         claimed_success: The agent's own claim of success: its last word, or what it implied by the action that ended
             the episode, such as a purchase. True also where that action won, since the environment says so. None if
             the agent was cut off before it could say, or never makes claims.
@@ -107,6 +110,7 @@ class Episode:
 
     task: str | None = None
     seed: int = 0
+    repeat: int = 0
     reward: float = 0.0
     won: bool | None = None
     claimed_success: bool | None = None
@@ -156,10 +160,18 @@ class _Moment:
 
 
 class Job(NamedTuple):
-    """An episode to play: the task, or None to have the seed draw one, and the seed of the reset."""
+    """An episode to play.
+
+    Attributes:
+        task: The task; None to have the seed draw one.
+        seed: Seed of the reset.
+        repeat: Number of the episode among those of this task and seed, from 0: each has its own random choices of the
+            agent and, at a temperature above 0, its own samples of the models.
+    """
 
     task: str | None
     seed: int
+    repeat: int = 0
 
 
 def run_episode(
@@ -171,6 +183,8 @@ def run_episode(
     max_steps: int | None = None,
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
+    won_at: float | None = None,
+    temperature: float = 0.0,
     on_request: OnRequest = lambda request, episode: None,
     reading: Reading = "lenient",
 ) -> Episode:
@@ -186,6 +200,8 @@ def run_episode(
         model: The model that the agent asks, or one for each role.
         max_calls: Maximum number of completions. An agent that asks for more samples at once than are left gets none,
             and the episode ends.
+        won_at: The reward with which an episode is won, for environments whose info does not say so.
+        temperature: Sampling temperature where the agent asks for the likeliest completion.
         on_request: Called with each request of the agent before it is answered, and with the record up to there, which
             grows; for those who watch an episode.
         reading: How replies are read for commands: ``lenient`` finds them in the forms in which chat models write them,
@@ -197,7 +213,18 @@ def run_episode(
         ModelLimit: If the model's own limit ends the episode, such as an answer without a text.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
-    runner = EpisodeRunner(env, agent, job, model, step_budget(env, agent, max_steps), max_calls, on_request, reading)
+    limits = step_budget(env, agent, max_steps), max_calls
+    runner = EpisodeRunner(
+        env,
+        agent,
+        job,
+        model,
+        *limits,
+        won_at=won_at,
+        temperature=temperature,
+        on_request=on_request,
+        reading=reading,
+    )
     with closing(ModelCalls()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
@@ -222,6 +249,9 @@ class EpisodeRunner:
         model: Models,
         max_steps: int,
         max_calls: int,
+        *,
+        won_at: float | None = None,
+        temperature: float = 0.0,
         on_request: OnRequest = lambda request, episode: None,
         reading: Reading = "lenient",
     ) -> None:
@@ -231,8 +261,10 @@ class EpisodeRunner:
         self.model = model
         self.max_steps = max_steps
         self.max_calls = max_calls
+        self.won_at = won_at
+        self.temperature = temperature
         self.on_request = on_request
-        self.episode = Episode(task=job.task, seed=job.seed, trace=Node(job.task or "", "agent", 0))
+        self.episode = Episode(job.task, job.seed, job.repeat, trace=Node(job.task or "", "agent", 0))
         self.failure: Exception | None = None
         self.over = False
         self.out_of_budget = False
@@ -274,6 +306,7 @@ class EpisodeRunner:
             self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
         finally:
             self.episode.replies = dict(+self.play.replies)
+            self._judge()
             self.episode.seconds = round(time.perf_counter() - start, 6)
 
     def _run_agent(self) -> Generator[ModelCall, None, None]:
@@ -282,7 +315,8 @@ class EpisodeRunner:
         self.episode.task = self._task_of(first.info)
         self.episode.trace.task = self.episode.task or ""
         play = self.play
-        play.first, play.seed = first, _derived_seed(self.episode.task, self.episode.seed)
+        repeat = [f"repeat {self.episode.repeat}"] if self.episode.repeat else []
+        play.first, play.seed = first, _derived_seed(self.episode.task, self.episode.seed, *repeat)
         routine = self.agent.episode(play) if hasattr(self.agent, "episode") else _policy_routine(self.agent, play)
         if not isinstance(routine, Generator):
             raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
@@ -447,12 +481,11 @@ class EpisodeRunner:
 
     def _sample(self, request: Ask, index: int) -> CompletionRequest:
         """Return the request of one sample. At temperature 0 its seed is 0, so that a cassette shares equal prompts."""
+        temperature = request.temperature or self.temperature
         sample = request.sample if index == 0 else f"{request.sample}/{index}"
         # Seeds of 31 bits are accepted by every server.
-        seed = _derived_seed(self.play.seed, sample) >> 33 if request.temperature > 0 else 0
-        return CompletionRequest(
-            request.prompt, request.stop, request.max_tokens, request.temperature, seed, request.tools
-        )
+        seed = _derived_seed(self.play.seed, sample) >> 33 if temperature > 0 else 0
+        return CompletionRequest(request.prompt, request.stop, request.max_tokens, temperature, seed, request.tools)
 
     def _count(self, completion: Completion) -> None:
         """Add the tokens and the cost of a completion, and whether it was empty or cut off."""
@@ -470,8 +503,14 @@ class EpisodeRunner:
         self.episode.k_max = max(self.episode.k_max, node.depth)
 
     def _note_win(self, info: Mapping[str, Any]) -> None:
-        if "won" in info:
-            self.episode.won = bool(self.episode.won or info["won"])
+        self.episode.won = latched(self.episode.won, info)
+
+    def _judge(self) -> None:
+        """Have the reward say whether the episode was won, if the run gives a bound."""
+        if self.won_at is not None:
+            # Sums of rewards are rounded: ten times 0.1 is less than 1.
+            reached = self.episode.reward >= self.won_at or math.isclose(self.episode.reward, self.won_at)
+            self.episode.won = bool(self.episode.won) or reached
 
 
 def _check_claim(expected: str, claim: object) -> None:

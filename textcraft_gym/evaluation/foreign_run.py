@@ -13,7 +13,9 @@ from textcraft_gym.evaluation.run_folder import SCHEMA, read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 
 MAX_LIMIT = 200_000
-"""Maximum number of episodes of a run that is rechecked."""
+"""Maximum number of tasks of a run that is rechecked."""
+MAX_REPEATS = 1000
+"""Maximum number of episodes of each task of such a run."""
 MAX_FILE = 1 << 26
 """Maximum length of the config, the summary and the report, in bytes."""
 
@@ -31,6 +33,9 @@ _CONFIG: Mapping[str, Any] = {
     "tasks": list[str] | None,
     "max_steps": int,
     "max_calls": int,
+    "won_at": float | None,
+    "repeats": int,
+    "temperature": float,
     "env_sha256": _TEXT,
     "tasks_sha256": str,
     "prompts_sha256": str,
@@ -55,8 +60,9 @@ def read_foreign_config(folder: str | Path) -> dict[str, Any]:
         if name not in config or not is_of_type(config[name], expected):
             found = repr(config[name])[:80] if name in config else "nothing"
             raise RunError(f"{folder}: expected {name} of type {type_name(expected)}, got {found}")
-    if (config["limit"] or 0) > MAX_LIMIT:
-        raise RunError(f"{folder}: expected a limit of {MAX_LIMIT} episodes or less, got {config['limit']}")
+    for name, most in (("limit", MAX_LIMIT), ("repeats", MAX_REPEATS)):
+        if (config[name] or 0) > most:
+            raise RunError(f"{folder}: expected {name} of {most} or less, got {config[name]}")
     return config
 
 
@@ -94,7 +100,9 @@ def foreign_spec(
     for named in (*env_args.values(), prompts, *((split, split.rpartition(":")[0]) if split else ())):
         if isinstance(named, str) and _is_endless(named):
             raise RunError(f"the run names {named!r}, which is no file")
-    numbers = {name: config[name] for name in ("seed", "limit", "max_steps", "max_calls")}
+    numbers = {
+        name: config[name] for name in ("seed", "limit", "max_steps", "max_calls", "won_at", "repeats", "temperature")
+    }
     try:
         return RunSpec(
             config["env"],

@@ -101,6 +101,8 @@ def optimise_plan(
         UnknownName: For an unknown type, environment, split or argument.
         ModelError, PromptError, ValueError: If the model, the prompts or the plan cannot be had.
     """
+    if spec.repeats > 1:
+        raise ValueError(f"a batch plays each of its tasks once: expected repeats of 1, got {spec.repeats}")
     at_least("batch", batch, 1)
     at_least("iterations", iterations, 1)
     if spec.max_cost is not None or spec.max_tokens_total is not None:
@@ -199,6 +201,8 @@ def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) ->
             f"{len(failed)} of {len(records)} episodes of batch {number} ended with an error, the first with "
             f"{failed[0]['error']}; the same command plays them again"
         )
+    if any(record["won"] is None for record in records):
+        raise RunError(f"{spec.env} does not say whether an episode was won, which an update has to know: give won_at")
     file, plan = out / f"update-{number}.json", out / f"plan-{number}.txt"
     if not file.exists():
         atomic_write(file, json.dumps(_ask(spec, records), indent=2) + "\n")

@@ -12,10 +12,22 @@ from typing import Any, NamedTuple, TypeAlias
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from textcraft_gym.evaluation import plots
+from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.compare import Comparison, Verdict, compare, verdict
-from textcraft_gym.evaluation.metrics import ALL, groups, summarise_by_group
+from textcraft_gym.evaluation.metrics import ALL, Errors, groups, summarise_by_group
 from textcraft_gym.evaluation.page_episodes import OUTCOMES, Line, filters, inside, line, packed
-from textcraft_gym.evaluation.report import SUCCESS, TIMING, Rows, effort_table, is_simulated, success_rows, time_rows
+from textcraft_gym.evaluation.report import (
+    PASSES,
+    SUCCESS,
+    TIMING,
+    Rows,
+    effort_table,
+    is_simulated,
+    pass_rows,
+    replies_table,
+    success_rows,
+    time_rows,
+)
 
 Record: TypeAlias = Mapping[str, Any]
 Config: TypeAlias = Mapping[str, Any]
@@ -51,7 +63,9 @@ class Settings(NamedTuple):
     own: dict[str, dict[str, str]]
 
 
-def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) -> str:
+def html_page(
+    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], *, errors: Errors = "exclude"
+) -> str:
     """Return the page of one or more runs.
 
     Records and configs are shown as text: nothing in them becomes markup or code of the page.
@@ -59,15 +73,19 @@ def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config
     Args:
         runs: Episode records (see ``run_folder``) by the label of the run; the best is found task by task.
         configs: The config of each run, as ``read_config`` returns it.
+        errors: Whether episodes that broke are left out, or count as lost.
     """
-    by_group = {run: summarise_by_group(records) for run, records in runs.items()}
+    by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
     asked = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
+    judged = {run: summaries for run, summaries in asked.items() if not summaries[ALL].unknown}
     simulated = {run for run, records in runs.items() if is_simulated(configs[run], records)}
     told = {run: _without_models(configs[run]) if _asks_nothing(runs[run]) else configs[run] for run in runs}
+    replies = replies_table(by_group)
     records = [record for of_run in runs.values() for record in of_run]
     blocks = packed(map(inside, records))
     page = _template().render(
-        games=_games(runs, configs),
+        games=_games(runs, configs, errors),
+        errors=errors,
         whole={run: summaries[ALL] for run, summaries in by_group.items()},
         episodes=len(records),
         simulated=simulated,
@@ -76,12 +94,17 @@ def html_page(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config
         folded=_settings({run: _kept(config, is_folded=True) for run, config in told.items()}),
         success_headings=SUCCESS[1:],
         success=_by_run(success_rows(by_group)),
+        pass_headings=PASSES[1:],
+        passes=_by_run(pass_rows(by_group)),
+        reply_headings=replies[0][1:] if replies else (),
+        replies=_by_run(replies[1:]),
+        advice={run: advice(records) for run, records in runs.items()},
         success_plot=plots.success_by_group(by_group, simulated),
         effort_headings=effort_table(by_group)[0][1:] if asked else (),
         effort=_by_run(effort_table(by_group)[1:]),
         calls_plot=plots.calls_by_group(asked, simulated),
         k_max_plot=plots.k_max_by_group({run: runs[run] for run in asked}, simulated),
-        claims_plot=plots.claims_and_reward(asked, simulated),
+        claims_plot=plots.claims_and_reward(judged, simulated),
         time_headings=TIMING[1:],
         times=_by_run(time_rows(runs)),
         filters=filters(runs, groups(by_group.values())),
@@ -118,7 +141,7 @@ def _sha256(script: str) -> str:
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _games(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) -> list[Game]:
+def _games(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], errors: Errors) -> list[Game]:
     """Return the runs of each world and split together, since success in two of them cannot be compared."""
     names = {run: f"{configs[run]['env']}, split {configs[run]['split']}" for run in runs}
     games = []
@@ -126,8 +149,8 @@ def _games(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) 
         of_game = {run: records for run, records in runs.items() if names[run] == name}
         worlds = len({configs[run].get("env_sha256") for run in of_game})
         first, *others = of_game
-        comparisons = {other: compare(runs[first], runs[other]) for other in others}
-        games.append(Game(name, verdict(of_game), worlds, first, comparisons))
+        comparisons = {other: compare(runs[first], runs[other], errors=errors) for other in others}
+        games.append(Game(name, verdict(of_game, errors=errors), worlds, first, comparisons))
     return games
 
 

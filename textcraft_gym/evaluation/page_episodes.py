@@ -14,12 +14,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from textcraft_gym.evaluation.metrics import Outcome, outcome_of
 from textcraft_gym.evaluation.report import seconds
 from textcraft_gym.evaluation.timing import latency
 
 Record: TypeAlias = Mapping[str, Any]
 
-OUTCOMES = {"won": "✓ won", "lost": "✗ lost", "error": "! error"}
+OUTCOMES: dict[Outcome, str] = {
+    "won": "✓ won",
+    "lost": "✗ lost",
+    "limit": "✗ limit of the model",
+    "unknown": "? unknown",
+    "error": "! error",
+}
 CLAIMS = {True: "success", False: "failure", None: "not said"}
 INSIDE = ("transcript", "restores", "trace", "traceback", "picture")
 """Fields of a record that are shown when it is opened."""
@@ -75,10 +82,12 @@ def line(run: int, record: Record) -> Line:
     """Return the line of an episode."""
     claimed = record["claimed_success"]
     outcome = outcome_of(record)
-    mistaken = claimed is not None and outcome != "error" and claimed != record["won"]
+    mistaken = claimed is not None and outcome not in ("error", "unknown") and claimed != record["won"]
+    repeat = f" (repeat {record['repeat']})" if record["repeat"] else ""
+    limit = f" ({record['limit']})" if record["limit"] else ""
     return Line(
         run=run,
-        task=record["task"],
+        task=record["task"] + repeat,
         outcome=outcome,
         claimed_success=CLAIMS[claimed] + (" (wrong)" if mistaken else ""),
         group=record["group"],
@@ -87,14 +96,9 @@ def line(run: int, record: Record) -> Line:
         calls=str(sum(record["calls"].values())),
         k_max=str(record["k_max"]),
         seconds=seconds(record.get("seconds")),
-        stop_reason=record["stop_reason"],
+        stop_reason=record["stop_reason"] + limit,
         error=record.get("error") or "",
     )
-
-
-def outcome_of(record: Record) -> str:
-    """Return the key of an episode in ``OUTCOMES``."""
-    return "error" if record.get("error") else "won" if record["won"] else "lost"
 
 
 def inside(record: Record) -> str:
@@ -123,10 +127,11 @@ def filters(runs: Mapping[str, Sequence[Record]], groups: Sequence[str]) -> dict
     """Return the choices of each filter."""
     records = [record for of_run in runs.values() for record in of_run]
     outcomes = Counter(map(outcome_of, records))
+    shown = [outcome for outcome in OUTCOMES if outcomes[outcome] or outcome in ("won", "lost", "error")]
     episodes = Counter(record["group"] for record in records)
     return {
         "run": [Choice(run, run, len(of_run)) for run, of_run in runs.items()],
-        "outcome": [Choice(outcome, words, outcomes[outcome]) for outcome, words in OUTCOMES.items()],
+        "outcome": [Choice(outcome, OUTCOMES[outcome], outcomes[outcome]) for outcome in shown],
         "group": [Choice(group, group, episodes[group]) for group in groups],
     }
 
@@ -146,6 +151,7 @@ def _facts(record: Record) -> str:
             f"trials {record['trials']}",
             *([f"returns to earlier moments {len(record['restores'])}"] if record["restores"] else []),
             *(f"{name} {count:,}" for name, count in counts),
+            *(f"replies {kind.replace('_', ' ')} {count}" for kind, count in record["replies"].items() if count),
             f"cost {record['cost']:.4g}",
             *([f"seconds {seconds(record['seconds'])}"] if record.get("seconds") else []),
             *([f"seconds per call {seconds(each)}"] if each is not None else []),

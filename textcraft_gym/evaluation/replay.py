@@ -11,6 +11,7 @@ import gymnasium as gym
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.evaluation.episode import Episode, EpisodeRunner
 from textcraft_gym.evaluation.json_types import field_types, is_of_type, type_name
+from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Planned, is_won
 
 STOPPED_BY_AGENT = ("agent", "max_calls")
@@ -18,7 +19,7 @@ STOPPED_BY_AGENT = ("agent", "max_calls")
 BROKEN_OFF = ("limit", "error")
 """Ends that a replay cannot know, since an agent can meet them after the environment's."""
 
-REPLAYED = ("seed", "reward", "won", "steps", "trials", "restores", "picture", "stop_reason")
+REPLAYED = ("seed", "repeat", "reward", "won", "steps", "trials", "restores", "picture", "stop_reason")
 """Fields of a record that a replay determines, beside the transcript and those that describe the task."""
 
 SUMMED = ("calls", "tokens", "k_max", "trace", "limit", "error", "traceback", "claimed_success")
@@ -83,7 +84,7 @@ class RecordedActions:
 
 def malformed(record: Mapping[str, Any], planned: Planned | None) -> str:
     """Return what is wrong with the fields of a record and their types; empty if nothing is."""
-    hints = {**field_types(Episode), "won": bool}  # a record always says it
+    hints = field_types(Episode)
     described = ("task", "group", "depth", "optimal_length") if planned is None else planned.about
     expected = {*hints, *described}
     if missing := sorted(expected - record.keys()):
@@ -97,7 +98,7 @@ def malformed(record: Mapping[str, Any], planned: Planned | None) -> str:
 
 
 def differences(
-    env: gym.Env[str, str], record: Mapping[str, Any], planned: Planned, max_steps: int, max_calls: int
+    env: gym.Env[str, str], record: Mapping[str, Any], planned: Planned, spec: RunSpec, max_steps: int
 ) -> Iterator[str]:
     """Yield what a well-formed record says that is not so: it is replayed, and its counts are compared.
 
@@ -105,15 +106,15 @@ def differences(
         env: The environment of the run.
         record: A record with a transcript.
         planned: The episode that it is of.
-        max_steps: The run's maximum number of actions.
-        max_calls: The run's maximum number of completions.
+        spec: The run.
+        max_steps: Its maximum number of actions.
     """
     transcript: Sequence[tuple[str | None, str]] = record["transcript"]
     if transcript[0][0] is not None:
         yield "the transcript does not begin with a reset"
         return
     recorded = RecordedActions(transcript, record["restores"])
-    runner = EpisodeRunner(env, recorded, planned.job, None, max_steps, max_calls)
+    runner = EpisodeRunner(env, recorded, planned.job, None, max_steps, spec.max_calls, won_at=spec.won_at)
     runner.advance()
     episode = runner.episode
     if runner.failure:
@@ -122,11 +123,12 @@ def differences(
     if record["stop_reason"] in unknown:
         episode.stop_reason = record["stop_reason"]
     yield from _first_difference(transcript, episode)
+    episode.limit = record["limit"]  # by which an episode is lost
     replayed = {**vars(episode), **planned.about, "won": is_won(episode)}
     for name in (*planned.about, *REPLAYED):
         if not _same(record[name], replayed[name]):
             yield f"{name}: recorded {_shown(record[name])}, replayed {_shown(replayed[name])}"
-    yield from inconsistencies(record, episode.trace.task, max_calls)
+    yield from inconsistencies(record, episode.trace.task, spec.max_calls)
 
 
 def inconsistencies(record: Mapping[str, Any], task: str, max_calls: int) -> Iterator[str]:

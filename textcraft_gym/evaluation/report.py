@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from textcraft_gym.evaluation.metrics import ALL, Summary, summarise_by_group
+from textcraft_gym.evaluation.success import TaskMean
 from textcraft_gym.evaluation.timing import timing
 
-SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "errors")
+SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "limits", "errors")
+PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
 TIMING = ("run", "group", "n", "mean s", "median s", "95% below", "longest s", "s in models", "s per call")
 SIMULATED = " (simulated model)"
 """Mark of a run whose numbers come from a simulated model."""
@@ -53,6 +55,28 @@ def effort_table(runs: Runs) -> Rows:
     return [headings, *rows]
 
 
+def pass_rows(runs: Runs) -> Rows:
+    """Return a row of ``PASSES`` cells for each run and number of attempts; none for runs that played tasks once."""
+    return [
+        (run, str(rates.k), str(rates.tasks), *_estimate(rates.at_least_one), *_estimate(rates.every))
+        for run, by_group in runs.items()
+        for rates in by_group[ALL].passes
+    ]
+
+
+def replies_table(runs: Runs) -> Rows:
+    """Return headings and rows of replies that could not be taken as they were, by kind; empty where all could."""
+    kinds = sorted({kind for by_group in runs.values() for kind in by_group[ALL].replies})
+    if not any(by_group[ALL].replies.get(kind) for by_group in runs.values() for kind in kinds):
+        return []
+    rows = (
+        (run, group, *(str(summary.replies.get(kind, 0)) for kind in kinds))
+        for run, by_group in runs.items()
+        for group, summary in by_group.items()
+    )
+    return [("run", "group", *(kind.replace("_", " ") for kind in kinds)), *rows]
+
+
 def time_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rows:
     """Return a row of ``TIMING`` cells for each run and group of records; none for those without times."""
     return [
@@ -63,12 +87,13 @@ def time_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rows:
     ]
 
 
-def markdown(runs: Runs) -> str:
-    """Return both tables as Markdown."""
-    tables = [markdown_table(SUCCESS, success_rows(runs))]
-    if effort := effort_table(runs):
-        tables.append(markdown_table(effort[0], effort[1:]))
-    return "\n".join(tables)
+def markdown(runs: Runs, advice: Iterable[str] = ()) -> str:
+    """Return all tables as Markdown, with advice below them."""
+    tables = [[SUCCESS, *success_rows(runs)], effort_table(runs), replies_table(runs)]
+    if passes := pass_rows(runs):
+        tables.append([PASSES, *passes])
+    parts = [markdown_table(headings, rows) for headings, *rows in filter(None, tables)]
+    return "\n".join([*parts, *(f"{line}\n" for line in advice)])
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -82,14 +107,24 @@ def _success(run: str, group: str, summary: Summary) -> tuple[str, ...]:
         run,
         group,
         str(summary.episodes),
-        str(summary.won),
+        "-" if summary.unknown else str(summary.won),
         number(summary.rate, 100),
-        f"{100 * summary.low:.1f}-{100 * summary.high:.1f}",
+        "-" if summary.rate is None else interval(summary.low, summary.high),
         number(summary.reward, 100),
         number(summary.steps),
         number(summary.steps_over_optimal, digits=2),
+        str(sum(summary.limits.values())),
         str(summary.errors),
     )
+
+
+def _estimate(estimate: TaskMean) -> tuple[str, str]:
+    return number(estimate.mean, 100), interval(estimate.low, estimate.high)
+
+
+def interval(low: float, high: float) -> str:
+    """Return an interval of a share for a table, in percent."""
+    return f"{100 * low:.1f}-{100 * high:.1f}"
 
 
 def _effort(run: str, group: str, roles: list[str], summary: Summary) -> tuple[str, ...]:

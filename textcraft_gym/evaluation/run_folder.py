@@ -2,7 +2,7 @@
 
 ``config.json`` is the run's spec with its versions and digests; ``episodes.jsonl`` gets a line as each episode ends;
 ``summary.json`` and ``report.md`` are written at the end. An episode that raised is a line with an ``error``; of two
-lines for one task the later counts. A lock excludes other processes.
+lines for one episode the later counts. A lock excludes other processes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from filelock import FileLock, Timeout
 
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.episode import TIMES
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.report import label, markdown
 
 Record: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[str, int]
+"""What tells an episode of a run from the others: its task, and its number among the episodes of that task."""
 
-SCHEMA = 2
-"""Version of the folder's format. Folders of version 1, which had no number, can be read but not resumed."""
+SCHEMA = 3
+"""Version of the folder's format. Earlier folders, the first without a number, can be read but not resumed."""
 
 MAX_LINE = 1 << 28
 """Maximum length of a record in bytes."""
@@ -108,7 +111,8 @@ class RunFolder:
         as_json = json.dumps({name: asdict(summary) for name, summary in summaries.items()}, indent=2)
         atomic_write(self.path / "summary.json", as_json + "\n")
         config = read_config(self.path)
-        atomic_write(self.path / "report.md", markdown({label(self.path.name, config, records): summaries}))
+        table = markdown({label(self.path.name, config, records): summaries}, advice(records))
+        atomic_write(self.path / "report.md", table)
         self._write_config({**config, "finished": now()})
 
     def _write_config(self, config: Mapping[str, Any]) -> None:
@@ -130,9 +134,9 @@ def read_config(folder: str | Path) -> dict[str, Any]:
 
 
 def read_records(folder: str | Path) -> list[Record]:
-    """Return the records of a run folder, the last one for each task; an empty list if it has none yet.
+    """Return the records of a run folder, the last one for each episode; an empty list if it has none yet.
 
-    If earlier attempts at a task raised, ``spent_before`` is their cost.
+    If earlier attempts at an episode raised, ``spent_before`` is their cost.
 
     Raises:
         RunError: If a line is no record; an incomplete last line is ignored.
@@ -159,29 +163,34 @@ def read_lines(folder: str | Path) -> Iterator[tuple[int, Record]]:
                 return  # the incomplete line of a killed run
             try:
                 record = _in_current_schema(json.loads(line))
-                if not isinstance(record["task"], str):
-                    raise TypeError("a task is named by a text")
+                if not isinstance(record["task"], str) or type(record["repeat"]) is not int:
+                    raise TypeError("an episode is named by a text and a number")
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise RunError(f"{file}:{number}: not an episode record") from error
             yield number, record
 
 
 def latest(records: Iterable[Record]) -> list[Record]:
-    """Return the last record of each task, with the cost of earlier attempts that raised as ``spent_before``.
+    """Return the last record of each episode, with the cost of earlier attempts that raised as ``spent_before``.
 
     Raises:
         RunError: If such an attempt has no cost.
     """
-    by_task: dict[str, Record] = {}
+    by_key: dict[Key, Record] = {}
     for record in records:
-        earlier = by_task.get(record["task"])
+        earlier = by_key.get(key_of(record))
         if earlier and earlier.get("error"):  # its completions were paid for nevertheless
             try:
                 record["spent_before"] = earlier["cost"] + earlier.get("spent_before", 0.0)
             except (KeyError, TypeError) as error:
                 raise RunError(f"not an episode record: an attempt at {record['task']} without its cost") from error
-        by_task[record["task"]] = record
-    return list(by_task.values())
+        by_key[key_of(record)] = record
+    return list(by_key.values())
+
+
+def key_of(record: Mapping[str, Any]) -> Key:
+    """Return the key of a record's episode."""
+    return record["task"], record["repeat"]
 
 
 def without_timing(record: Mapping[str, Any]) -> Record:
@@ -200,6 +209,9 @@ def _in_current_schema(record: Record) -> Record:
     record.setdefault("group", f"depth {record['depth']}")
     record.setdefault("restores", [])  # in older records agents went back by resets only
     record.setdefault("picture", "")  # and no environment drew one
+    record.setdefault("repeat", 0)  # nor was a task played twice,
+    record.setdefault("replies", {})  # replies were not counted,
+    record.setdefault("limit", None)  # and limits of a model were errors or empty actions
     return record
 
 

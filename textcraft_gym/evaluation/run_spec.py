@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SEEDS = 100
 """Default number of episodes in an environment without tasks."""
+MAX_TEMPERATURE = 2
 
 
 def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
@@ -107,6 +108,17 @@ class RunSpec:
             "How replies are read for commands: lenient, in the forms of chat models, or strict, as the papers do."
         ),
     )
+    won_at: float | None = field(
+        default=None,
+        metadata=_about("The reward with which an episode is won, for worlds whose info does not say so."),
+    )
+    repeats: int = field(
+        default=1,
+        metadata=_about("Episodes of each task, with other samples of the models and the agent; see --temperature."),
+    )
+    temperature: float = field(
+        default=0.0, metadata=_about("Sampling temperature of completions that the agent asks for at 0.")
+    )
     max_cost: float | None = field(
         default=None,
         metadata=_about(
@@ -130,6 +142,7 @@ class RunSpec:
         at_least("workers", self.workers, 1)
         at_least("seed", self.seed, 0)
         at_least("max_calls", self.max_calls, 0)
+        at_least("repeats", self.repeats, 1)
         for name, minimum in {"limit": 1, "max_steps": 1, "max_tokens_total": 0}.items():
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), minimum)
@@ -141,6 +154,10 @@ class RunSpec:
             # Other models may have a cost by themselves; this one would cost nothing, and never reach the limit.
             if isinstance(model, str) and model.startswith("openai:") and price_of(model) is None:
                 raise ValueError(f"max_cost needs the price of {without_key(model)}: add price=PROMPT/COMPLETION")
+        if self.won_at is not None and not 0 < self.won_at < math.inf:
+            raise ValueError(f"expected won_at to be a reward above 0, got {self.won_at!r}")
+        if not 0 <= self.temperature <= MAX_TEMPERATURE:
+            raise ValueError(f"expected a temperature from 0 to {MAX_TEMPERATURE}, got {self.temperature!r}")
         if "split" in self.env_args:
             raise ValueError("the split is an option of the run, not one of env_args")
         self.register_secrets()

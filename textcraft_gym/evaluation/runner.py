@@ -20,7 +20,7 @@ from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
 from textcraft_gym.evaluation.budget import budget_of
 from textcraft_gym.evaluation.episode import Episode, Job
-from textcraft_gym.evaluation.run_folder import Record, RunFolder, read_records
+from textcraft_gym.evaluation.run_folder import Key, Record, RunFolder, key_of, read_records
 from textcraft_gym.evaluation.run_spec import DEFAULT_SEEDS, RunSpec
 from textcraft_gym.evaluation.step_limit import step_budget
 from textcraft_gym.evaluation.stop_rule import StopRule
@@ -40,12 +40,12 @@ class Plan(NamedTuple):
 
     Attributes:
         spec: The spec, with its step budget.
-        episodes: The episodes, by the task of their records.
+        episodes: The episodes, by the keys of their records.
         identity: What tells the run from others, as ``config.json`` holds it.
     """
 
     spec: RunSpec
-    episodes: dict[str, Planned]
+    episodes: dict[Key, Planned]
     identity: dict[str, Any]
 
 
@@ -71,7 +71,8 @@ def evaluate(
         on_stop: Called at the end of a run that stopped, with what to do about it; by default that is a warning.
 
     Returns:
-        One record a task, in the order of the tasks; of a run that stopped, those of the episodes so far.
+        One record an episode, in the order of the tasks, whose repeats come after all were played once; of a run that
+        stopped, those of the episodes so far.
 
     Raises:
         RunError: If ``out`` holds another run, cannot be read, or is being written by another process.
@@ -98,15 +99,15 @@ def evaluate(
         missing = _missing(planned, done, read_records(out))
         folder.begin(identity)
         stack.callback(folder.close)
-        on_start(len(planned), [done[task] for task in planned if task in done])
+        on_start(len(planned), [done[key] for key in planned if key in done])
         rule = StopRule(budget, len(missing))
         if play is not None:
             for record, line in stack.enter_context(closing(_played_records(play, missing, rule))):
                 folder.append(line)
                 on_episode(record)
-        # Read back, since the folder adds what earlier attempts at a task have cost.
-        written = {record["task"]: record for record in read_records(out)}
-        records = [written[task] for task in planned if task in written]
+        # Read back, since the folder adds what earlier attempts at an episode have cost.
+        written = {key_of(record): record for record in read_records(out)}
+        records = [written[key] for key in planned if key in written]
         played = sum(not record.get("error") for record in records)
         stop = rule.stop(f"{played} of {len(planned)} episodes are in {out}")
         if stop is None:
@@ -126,16 +127,16 @@ def evaluate_or_raise(spec: RunSpec, out: str | Path) -> list[Record]:
     return evaluate(spec, out, on_stop=raise_stop)
 
 
-def _done(out: str | Path) -> dict[str, Record]:
+def _done(out: str | Path) -> dict[Key, Record]:
     """Return the records of a folder, which may not be there, but for those of errors."""
-    return {record["task"]: record for record in read_records(out) if not record.get("error")}
+    return {key_of(record): record for record in read_records(out) if not record.get("error")}
 
 
-def _missing(planned: Mapping[str, Planned], done: Container[str], records: Iterable[Record]) -> dict[str, Planned]:
+def _missing(planned: Mapping[Key, Planned], done: Container[Key], records: Iterable[Record]) -> dict[Key, Planned]:
     """Return the episodes to play, those never tried before first: lasting errors must not stop each start of a run."""
-    tried = {record["task"] for record in records}
-    missing = [task for task in planned if task not in done]
-    return {task: planned[task] for task in sorted(missing, key=lambda task: task in tried)}
+    tried = {key_of(record) for record in records}
+    missing = [key for key in planned if key not in done]
+    return {key: planned[key] for key in sorted(missing, key=lambda key: key in tried)}
 
 
 def plan(spec: RunSpec) -> Plan:
@@ -154,7 +155,9 @@ def plan(spec: RunSpec) -> Plan:
             "max_steps": budget,
             "env_sha256": env.get_wrapper_attr("fingerprint") if env.has_wrapper_attr("fingerprint") else None,
             # With the same name and limit, a split may still have other tasks, or the same ids another content.
-            "tasks_sha256": _sha256("\n".join(episode.digest for episode in planned.values())),
+            "tasks_sha256": _sha256(
+                "\n".join(episode.digest for episode in planned.values() if not episode.job.repeat)
+            ),
             "prompts_sha256": prompts.sha256,
             "version": version("textcraft-gym"),
         }
@@ -162,7 +165,17 @@ def plan(spec: RunSpec) -> Plan:
     return Plan(replace(spec, max_steps=budget), planned, redacted(json.loads(json.dumps(identity, default=repr))))
 
 
-def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
+def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[Key, Planned]:
+    """Return the episodes of the split, each task once before any is played again."""
+    once = _planned_once(spec, env)
+    return {
+        (task, repeat): planned._replace(job=planned.job._replace(repeat=repeat))
+        for repeat in range(spec.repeats)
+        for task, planned in once.items()
+    }
+
+
+def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     """Return an episode for each task of the split, or for each seed where there are no tasks."""
     tasks = tasks_of(env)
     if tasks is not None:
@@ -197,21 +210,22 @@ def _describe_seed(seed: int) -> dict[str, Any]:
 
 
 def _played_records(
-    play: PlayJobs, missing: dict[str, Planned], rule: StopRule
+    play: PlayJobs, missing: dict[Key, Planned], rule: StopRule
 ) -> Generator[tuple[Record, str], None, None]:
     """Yield the record of each missing episode as it ends, with its line, as long as the run goes on."""
     unplayed = dict(missing)
     with closing(play(rule.jobs(planned.job for planned in missing.values()))) as episodes:
         for episode in episodes:
             planned = unplayed.pop(_key(episode, missing), None)
-            if planned is not None:  # a faulty backend may return a task twice; it is written once
+            if planned is not None:  # a faulty backend may return an episode twice; it is written once
                 rule.ended(episode)
                 yield _record(planned, episode)
 
 
-def _key(episode: Episode, planned: Container[object]) -> str:
-    """Return the task of an episode's record, which is its seed where the environment lists no tasks."""
-    return str(episode.task) if episode.task in planned else _seed_key(episode.seed)
+def _key(episode: Episode, planned: Container[object]) -> Key:
+    """Return the key of an episode's record, whose task is its seed where the environment lists no tasks."""
+    key = str(episode.task), episode.repeat
+    return key if key in planned else (_seed_key(episode.seed), episode.repeat)
 
 
 def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
@@ -225,15 +239,13 @@ def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
         return record, json.dumps(record, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         unwritable = failed_episode(planned.job, f"its record cannot be written: {error}", cost=episode.cost)
-        record = {**planned.about, **redacted(asdict(unwritable)), "task": planned.about["task"], "won": False}
+        record = {**planned.about, **redacted(asdict(unwritable)), "task": planned.about["task"], "won": None}
         return record, json.dumps(record)
 
 
-def is_won(episode: Episode) -> bool:
-    """Return whether an episode was won; in a world that does not say so, whether it terminated with a reward."""
-    if episode.won is None:
-        return episode.stop_reason == "terminated" and episode.reward > 0
-    return episode.won
+def is_won(episode: Episode) -> bool | None:
+    """Return whether an episode was won; None in a world that does not say so, unless the model's limit lost it."""
+    return False if episode.won is None and episode.limit else episode.won
 
 
 def _sha256(text: str) -> str:

@@ -18,11 +18,13 @@ from textcraft_gym.evaluation.step_limit import step_budget
 def run_episodes(
     envs: Sequence[gym.Env[str, str]],
     agent: Agent | Policy,
-    jobs: Iterable[tuple[str | None, int]],
+    jobs: Iterable[Job | tuple[str | None, int]],
     *,
     max_steps: int | None = None,
     model: Models = None,
     max_calls: int = DEFAULT_MAX_CALLS,
+    won_at: float | None = None,
+    temperature: float = 0.0,
     reading: Reading = "lenient",
     budget: Budget | None = None,
 ) -> Generator[Episode, None, None]:
@@ -34,10 +36,12 @@ def run_episodes(
     Args:
         envs: Environments of one kind, one for each concurrent episode.
         agent: One agent for all; a function that calls a model itself blocks the other episodes.
-        jobs: A task (None to have the seed draw one) and a seed for each episode.
+        jobs: A task (None to have the seed draw one) and a seed for each episode, or a ``Job``.
         max_steps: As in ``run_episode``, for each episode.
         model: As in ``run_episode``; it is asked from other threads if there are many environments.
         max_calls: As in ``run_episode``, for each episode.
+        won_at: As in ``run_episode``.
+        temperature: As in ``run_episode``.
         reading: As in ``run_episode``.
         budget: What all episodes together may be answered by models, which is counted in it; None for no limit. Once it
             is spent no episode begins, and one under way ends with the error ``RunStopped`` where it asks a model.
@@ -53,7 +57,8 @@ def run_episodes(
         try:
             while True:
                 if idle and not budget.reached and (job := next(waiting, None)):
-                    runner = EpisodeRunner(idle.pop(), agent, Job(*job), model, limit, max_calls, reading=reading)
+                    how = (idle.pop(), agent, Job(*job), model, limit, max_calls)
+                    runner = EpisodeRunner(*how, won_at=won_at, temperature=temperature, reading=reading)
                 elif under_way:
                     runner = under_way.pop(threads.receive())
                 else:

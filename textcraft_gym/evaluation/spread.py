@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from textcraft_gym.evaluation.metrics import Summary, wilson_interval
+from textcraft_gym.evaluation.metrics import Summary
+from textcraft_gym.evaluation.success import wilson_interval
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,6 @@ def spread(summaries: Sequence[Summary]) -> Spread:
     rates = [summary.rate for summary in summaries if summary.rate is not None]
     if not rates:
         return Spread(0, None, None, *wilson_interval(0, 0))
-    tasks = fmean(summary.episodes for summary in summaries if summary.rate is not None)
+    tasks = fmean(summary.tasks for summary in summaries if summary.rate is not None)
     low, high = wilson_interval(fmean(rates) * tasks, tasks)
     return Spread(len(rates), fmean(rates), stdev(rates) if len(rates) > 1 else None, low, high)

@@ -17,7 +17,7 @@ from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunStopped
 from textcraft_gym.evaluation.budget import Budget, budget_of
 from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
-from textcraft_gym.evaluation.report import Rows, markdown_table, number
+from textcraft_gym.evaluation.report import Rows, interval, markdown_table, number
 from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate_or_raise
@@ -138,7 +138,7 @@ def table(results: Results) -> Rows:
     """
     names = _groups(results)
     headings = ("agent", "d_max", "model", "runs", "n", "won %", "± runs", "95% interval", "won % by group")
-    rows: Rows = [(*headings, "k_max by group", "k_max won by group", "calls", "errors")]
+    rows: Rows = [(*headings, "k_max by group", "k_max won by group", "calls", "limits", "errors")]
     for cell, runs in _by_seed(results).items():
         whole = [by_group[ALL] for by_group in runs]
         success = spread(whole)
@@ -152,11 +152,12 @@ def table(results: Results) -> Rows:
                 str(sum(summary.episodes for summary in whole)),
                 number(success.rate, 100),
                 number(success.between_runs, 100),
-                f"{100 * success.low:.1f}-{100 * success.high:.1f}",
+                "-" if success.rate is None else interval(success.low, success.high),
                 "/".join(number(spread(summaries).rate, 100, 0) for summaries in of_groups if summaries),
                 "/".join(number(_mean(one.k_max for one in group)) for group in of_groups if group),
                 "/".join(number(_mean(one.k_max_won for one in group)) for group in of_groups if group),
                 number(_mean(_calls(summary) for summary in whole)),
+                str(sum(sum(summary.limits.values()) for summary in whole)),
                 str(sum(summary.errors for summary in whole)),
             )
         )
@@ -192,7 +193,13 @@ def tidy(results: Results) -> list[dict[str, str]]:
     for cell, by_group in results.items():
         for group, summary in by_group.items():
             values = {**asdict(summary), "calls": _calls(summary)}
+            values |= {name: sum(values[name].values()) for name in ("limits", "replies")}
             values |= {"precision": summary.precision, "recall": summary.recall}
+            for rates in values.pop("passes"):
+                values |= {
+                    f"pass@{rates['k']}": rates["at_least_one"]["mean"],
+                    f"pass^{rates['k']}": rates["every"]["mean"],
+                }
             d_max = "" if cell.d_max is None else str(cell.d_max)
             seed = "" if cell.seed is None else str(cell.seed)
             about = {"agent": cell.agent, "d_max": d_max, "model": without_key(cell.model), "seed": seed}
@@ -208,7 +215,9 @@ def _groups(results: Results) -> list[str]:
 def as_csv(rows: list[dict[str, str]]) -> str:
     """Return rows as CSV, their headings first."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    # A group of which episodes broke may have fewer attempts at each task.
+    headings = dict.fromkeys(heading for row in rows for heading in row)
+    writer = csv.DictWriter(text, list(headings), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from textcraft_gym.evaluation.metrics import wilson_interval
 from textcraft_gym.evaluation.run_folder import Record
+from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.evaluation.timing import in_words
 
 

@@ -15,12 +15,13 @@ import gymnasium as gym
 from textcraft_gym.agents.contract.agent import Agent, Policy
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.foreign_run import check_bounded, foreign_spec, is_trusted, read_foreign_config
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.replay import REPLAYED, SUMMED, Difference, differences, malformed
 from textcraft_gym.evaluation.report import SIMULATED, label, markdown
-from textcraft_gym.evaluation.run_folder import Record, latest, read_lines
+from textcraft_gym.evaluation.run_folder import Key, Record, key_of, latest, read_lines
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Plan, plan
 from textcraft_gym.printable import printable
@@ -161,7 +162,7 @@ def verify(
     _compare_identity(config, planned, found)
     with closing(env):
         records = _replay_all(Path(folder), env, planned, found)
-    _compare_summary(Path(folder), config, [records[task] for task in planned.episodes if task in records], found)
+    _compare_summary(Path(folder), config, [records[key] for key in planned.episodes if key in records], found)
     return found
 
 
@@ -212,23 +213,23 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verificat
         found.notes.append(f"played with version {config['version']!r}, rechecked with {planned.identity['version']}")
 
 
-def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification) -> dict[str, Record]:
-    """Replay every record, and return the last one for each task without its transcript."""
-    last: dict[str, Record] = {}
+def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification) -> dict[Key, Record]:
+    """Replay every record, and return the last one for each episode without its transcript."""
+    last: dict[Key, Record] = {}
 
     def replayed() -> Iterator[Record]:
         for line, record in read_lines(folder):
-            where = f"episodes.jsonl:{line}, {record['task']}"
+            where = f"episodes.jsonl:{line}, {_named(key_of(record))}"
             started = time.perf_counter()
-            slim = _replay_one(env, planned, record, last.get(record["task"]), where, found)
+            slim = _replay_one(env, planned, record, last.get(key_of(record)), where, found)
             found.seconds += time.perf_counter() - started
             if slim is not None:
-                last[slim["task"]] = slim
+                last[key_of(slim)] = slim
                 yield slim
 
-    records = {record["task"]: record for record in latest(replayed())}
+    records = {key_of(record): record for record in latest(replayed())}
     found.errors = sum(bool(record["error"]) for record in records.values())
-    missing = [task for task in planned.episodes if task not in records]
+    missing = [_named(key) for key in planned.episodes if key not in records]
     if missing:
         others = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
         count = f"{len(missing)} of {len(planned.episodes)} episodes are missing"
@@ -245,21 +246,20 @@ def _replay_one(
     found: Verification,
 ) -> Record | None:
     """Recheck one record, and return it without its transcript; None if it cannot be counted."""
-    episode = planned.episodes.get(record["task"])
+    episode = planned.episodes.get(key_of(record))
     try:
         if wrong := malformed(record, episode):
             found.differs(where, wrong)
             return None
         if episode is None:
-            found.differs(where, "the run has no such task")
+            found.differs(where, "the run has no such episode")
             return None
         if earlier and not earlier["error"]:
             found.differs(where, "the episode is there twice, and only an error may be followed by another attempt")
         if record["transcript"]:
             found.episodes += 1
             found.steps += record["steps"]
-            limits = planned.identity["max_steps"], planned.spec.max_calls
-            for what in differences(env, record, episode, *limits):
+            for what in differences(env, record, episode, planned.spec, planned.identity["max_steps"]):
                 found.differs(where, what)
         else:
             found.leaves_out(f"{where}: it has no transcript")
@@ -286,15 +286,19 @@ def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[
     except (OSError, ValueError, RecursionError) as error:
         found.differs("summary.json, report.md", f"cannot be read: {error}")
         return
-    for of_group in summary.values() if isinstance(summary, dict) else ():
-        if isinstance(of_group, dict):
-            of_group.setdefault("restores", 0)  # older summaries do not count them
     for where, recorded, here in _leaves(summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))):
         found.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
     # A folder may have been renamed since: then the run goes by the name that the report has.
     held = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0].removesuffix(SIMULATED)
-    if report not in (markdown({label(name, config, records): summaries}) for name in (folder.name, held)):
+    if report not in (
+        markdown({label(name, config, records): summaries}, advice(records)) for name in (folder.name, held)
+    ):
         found.differs("report.md", "it is not the table of the records")
+
+
+def _named(key: Key) -> str:
+    task, repeat = key
+    return f"{task}, repeat {repeat}" if repeat else task
 
 
 def _leaves(recorded: Any, here: Any, path: str = "") -> Iterator[tuple[str, str, str]]:

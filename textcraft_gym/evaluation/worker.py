@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 
 from textcraft_gym.evaluation.budget import Budget
-from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.evaluation.episode import Episode, Job
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.schedule import run_episodes
 
@@ -27,7 +27,7 @@ class Worker:
         self.models = spec.make_models()
         self.envs = [spec.make_env(self.agent) for _ in range(envs)]
 
-    def run(self, jobs: Iterable[tuple[str | None, int]]) -> Generator[Episode, None, None]:
+    def run(self, jobs: Iterable[Job | tuple[str | None, int]]) -> Generator[Episode, None, None]:
         """Play episodes and yield each as it ends."""
         return run_episodes(
             self.envs,
@@ -36,6 +36,8 @@ class Worker:
             max_steps=self.spec.max_steps,
             model=self.models,
             max_calls=self.spec.max_calls,
+            won_at=self.spec.won_at,
+            temperature=self.spec.temperature,
             reading=self.spec.reading,
             budget=self.budget,
         )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Step
+from textcraft_gym.agents.contract.agent import Step, latched, won_in
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.step_limit import registered_limit
 from textcraft_gym.integrations.manual import command_reader
@@ -44,7 +44,7 @@ class TextEpisode:
         observation: What the player read last in the game.
         last: The last step; after a reset one with a reward of 0.
         reward: Sum of the rewards.
-        won: Whether the episode was won.
+        won: Whether the episode was won; None if the environment has not said so.
         over: Whether it is over; so it is before the first reset.
         steps: Number of commands played.
         invalid: Number of commands that had no effect.
@@ -74,7 +74,8 @@ class TextEpisode:
         self.task: str | None = None
         self.last = Step("", 0.0, terminated=False, truncated=False, info={})
         self.reward = 0.0
-        self.won, self.over = False, True
+        self.won: bool | None = None
+        self.over = True
         self.steps = self.invalid = 0
 
     @property
@@ -96,7 +97,7 @@ class TextEpisode:
         self.task = info.get("task", task)
         self.last = Step(observation, 0.0, terminated=False, truncated=False, info=info)
         self.reward = 0.0
-        self.won = self.over = False
+        self.won, self.over = won_in(info), False
         self.steps = self.invalid = 0
         self._answered.clear()
         return observation
@@ -121,7 +122,7 @@ class TextEpisode:
         self.steps += 1
         self.last = Step(observation, float(reward), terminated, truncated or self.steps >= self.max_steps, info)
         self.reward += self.last.reward
-        self.won = self.won or self.last.won
+        self.won = latched(self.won, info)
         self.over = self.last.terminated or self.last.truncated
         self.invalid += "invalid_reason" in info
         return observation

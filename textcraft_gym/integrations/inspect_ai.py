@@ -7,6 +7,7 @@ models; the scorers ``reward`` and ``won``; and the suite's own models, as ``--m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
@@ -234,7 +235,7 @@ def suite_agent(
                 finally:
                     _keep(state, runner.episode)
                     state.messages = _messages(runner.episode)
-        if runner.failure:
+        if runner.failure and not runner.episode.limit:  # an episode that a model's limit ends is lost, and scored
             raise runner.failure
         return state
 
@@ -254,10 +255,11 @@ def reward() -> Scorer:
 
 @scorer(metrics=[accuracy(), stderr()])
 def won() -> Scorer:
-    """Score whether the episode was won."""
+    """Score whether the episode was won; it has no score in a world that does not say so."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        return Score(value=CORRECT if state.store.get(RESULT, {}).get("won") else INCORRECT)
+        won = state.store.get(RESULT, {"won": False})["won"]
+        return Score(value=math.nan if won is None else CORRECT if won else INCORRECT)
 
     return score
 
@@ -338,7 +340,7 @@ def _keep(state: TaskState, played: TextEpisode | Episode) -> None:
     if isinstance(played, TextEpisode):
         result |= {"won": played.won, "invalid": played.invalid}
     else:
-        names = ("claimed_success", "stop_reason", "calls", "trials", "k_max")
+        names = ("claimed_success", "stop_reason", "limit", "calls", "trials", "k_max")
         result |= {"won": is_won(played), **{name: getattr(played, name) for name in names}}
     state.store.set(RESULT, result)
 

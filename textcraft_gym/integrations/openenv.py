@@ -59,7 +59,7 @@ class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
 
     text: str = Field(description="What the player reads.")
     task: str | None = Field(default=None, description="The id of the task.")
-    won: bool = Field(default=False, description="Whether the task is done.")
+    won: bool | None = Field(default=None, description="Whether the task is done; null if the game does not say.")
     invalid_reason: str | None = Field(default=None, description="Code of why the command had no effect, if so.")
     admissible_commands: list[str] = Field(
         default_factory=list,
@@ -75,7 +75,7 @@ class TextState(State):  # type: ignore[misc, unused-ignore]
     split: Unicode | None = Field(default=None, description="The split that the task was drawn from.")
     seed: int | None = Field(default=None, ge=0, description="The seed of the reset.")
     reward: float = Field(default=0.0, description="The sum of the rewards.")
-    won: bool = Field(default=False, description="Whether the task is done.")
+    won: bool | None = Field(default=None, description="Whether the task is done; null if the game does not say.")
     done: bool = Field(default=True, description="Whether the episode is over; so it is before the first reset.")
 
 

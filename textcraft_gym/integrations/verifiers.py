@@ -124,8 +124,8 @@ class GameEnvConfig(vf.EnvConfig):
 class GameEnv(vf.Env[GameEnvConfig]):
     """Plays an episode as a dialogue: the game is the user, who answers the command in each reply.
 
-    The rollout's reward ``game_reward`` is the sum of the game's rewards; its metrics are ``won``, ``steps`` and
-    ``invalid``, the number of commands that had no effect.
+    The rollout's reward ``game_reward`` is the sum of the game's rewards; its metrics are ``won``, if the game says so,
+    ``steps`` and ``invalid``, the number of commands that had no effect.
     """
 
     async def run(self, task: GameTask, agents: Any) -> None:
@@ -146,5 +146,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
             trace.record_reward("game_reward", episode.reward, 1.0)
             trace.info["task"] = episode.task
             trace.info["won"] = episode.won
-            for name in ("won", "steps", "invalid"):
+            if episode.won is not None:
+                trace.record_metric("won", float(episode.won))
+            for name in ("steps", "invalid"):
                 trace.record_metric(name, float(getattr(episode, name)))

@@ -40,4 +40,4 @@ class Backend(Protocol):
 def failed_episode(job: Job, why: str, cost: float = 0.0) -> Episode:
     """Return the record of an error for a job that no worker returned an episode of, with what it cost."""
     known = cost if math.isfinite(cost) else 0.0
-    return Episode(job.task, job.seed, stop_reason="error", error=why[:MAX_ERROR], cost=known)
+    return Episode(job.task, job.seed, job.repeat, stop_reason="error", error=why[:MAX_ERROR], cost=known)

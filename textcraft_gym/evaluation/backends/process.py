@@ -195,5 +195,5 @@ def _send(pipe: Connection, episode: Episode) -> None:
     except OSError:
         raise
     except Exception as error:  # an agent may have left anything in its trace
-        job, why = Job(episode.task, episode.seed), f"it cannot be sent: {error}"
+        job, why = Job(episode.task, episode.seed, episode.repeat), f"it cannot be sent: {error}"
         pipe.send(("episode", failed_episode(job, why, episode.cost)))

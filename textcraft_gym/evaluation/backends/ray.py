@@ -136,5 +136,5 @@ def _packed(episode: Episode) -> bytes:
     try:
         return pickle.dumps(episode)
     except Exception as error:  # an agent may have left anything in its trace
-        job, why = Job(episode.task, episode.seed), f"it cannot be sent: {error}"
+        job, why = Job(episode.task, episode.seed, episode.repeat), f"it cannot be sent: {error}"
         return pickle.dumps(failed_episode(job, why, episode.cost))
