@@ -29,7 +29,8 @@ def test_export__of_the_experts_run_is_its_demonstrations(tmp_path: Path):
     assert len(played) == 4
     for one, other in zip(played, shown, strict=True):
         assert [getattr(one, name) for name in FIELDS] == [getattr(other, name) for name in FIELDS]
-    assert played[0].about == {"split": "train", "agent": "expert", "model": "simulated", "stop_reason": "terminated"}
+    about = {"split": "train", "agent": "expert", "model": "simulated", "repeat": 0, "stop_reason": "terminated"}
+    assert played[0].about == about
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def run_trajectories(folder: str | Path, *, won_only: bool = False) -> Iterator[
                 "split": config["split"],
                 "agent": config["agent"],
                 "model": config.get("model"),
+                "repeat": record["repeat"],
                 "stop_reason": record["stop_reason"],
             },
         )

@@ -324,6 +324,7 @@ def test_html_page__shows_what_runs_share_once_and_by_run_what_differs():
         "agent": "react",
         "model": "simulated",
         "max calls": "1000",
+        "reading": "lenient",
         "repeats": "1",
         "temperature": "0.0",
         "env sha256": "0123456789abcdef",

@@ -55,7 +55,7 @@ def test_dialogue__is_what_was_said_in_the_formats_of_trainers(style, tmp_path):
         env.step(action)
     said = [("room 0", "think: on"), ("OK.", "on"), ("room 1", "on")]
     about = {"stop_reason": "terminated"}
-    trajectory = Trajectory("Corridor", None, 0, said, won=False, reward=1, system="Walk.", about=about)
+    trajectory = Trajectory("Corridor", None, 0, said, won=None, reward=1, system="Walk.", about=about)
     assert lines(file) == rows(trajectory, FORMATS[style])
     env = TranscriptRecorder(make("TextCraft-v0"), file, style=style)
     env.reset(seed=1, options={"task": easy("TextCraft-v0")})
