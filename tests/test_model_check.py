@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
-from tests.doubles.server import serving
+from tests.doubles.expert import next_words, token_limit
+from tests.doubles.server import Answer, Reply, Request, completion, sends, serving
 from tests.doubles.zoo import ZOO, Behaviour, plain, quota_spent
 from textcraft_gym import make_agent, make_model, run_episode
 from textcraft_gym.agents.contract.model import Completion, ModelError
@@ -227,3 +228,55 @@ def test_page__prints_what_the_check_prints(monkeypatch: pytest.MonkeyPatch):
         PAGE.write_text(written, encoding="utf-8")
         return
     assert written == page
+
+
+WRITTEN = {
+    "plain": "a bare line",
+    "label": "a label",
+    "thought and action": "a label, words before",
+    "inline code": "inline code",
+    "bold": "bold",
+    "quotes": "quotes",
+    "full stop": "other signs",
+    "code block in prose": "a code block, words before and after",
+    "JSON in a code block": "a code block, JSON",
+    "tags": "tags",
+    "imagines the game": "a prompt mark, words after",
+    "calls for a browser": "no command",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_answers__say_how_commands_are_written(name: str):
+    with spec_of(ZOO[name]) as spec:
+        found = check_model(spec)
+    assert found.answers == {WRITTEN[name]: found.replies}
+
+
+def thinks_unseen(tokens: int | None) -> Answer:
+    """Answer after reasoning that nobody sees, with or without its number of tokens."""
+
+    def answer(request: Request) -> Reply:
+        enough = token_limit(request) > 900
+        usage = {} if tokens is None else {"usage": {"completion_tokens_details": {"reasoning_tokens": tokens}}}
+        text, finish_reason = (next_words(request).text, "stop") if enough else ("", "length")
+        return sends(completion(request, text, finish_reason=finish_reason) | usage)
+
+    return answer
+
+
+REASONING = {
+    "none seen": plain,
+    "in the text, 20 words at most": ZOO["think tags"].answer,
+    "apart, 20 words at most": ZOO["reasoning part"].answer,
+    "hidden": thinks_unseen(None),
+    "hidden, 700 tokens at most": thinks_unseen(700),
+}
+
+
+@pytest.mark.parametrize("where", REASONING)
+def test_reasoning__is_found_where_it_stands(where: str):
+    with serving(REASONING[where]) as server:
+        found = check_model(f"openai:m,base_url={server.url}")
+    assert (found.status, found.reasoning) == (0, where)
+    assert ("reasoning_tokens=4096" in found.spec) == (where != "none seen")

@@ -192,7 +192,7 @@ class Check:
         tokens: Tokens that the model counted, by kind.
         seconds: Mean duration of a call.
         slowest: Duration of the slowest call, in seconds.
-        cost: Cost of the check; None without a price.
+        cost: Cost of the check; None without a price, or where no tokens are counted.
         episode: How the episode ended; empty if none was played.
         steps: Actions played.
         replies: Number of replies in the episode.
@@ -309,18 +309,22 @@ def _checked(spec: str, model: Recorder, status: Status = 0, **found: Any) -> Ch
     """Return a check with all that the calls of a model tell."""
     answers = [call.completion for call in model.calls if call.completion]
     learn: Callable[[], dict[str, Any]] = getattr(model.model, "learned_options", dict)
-    options = learn() | found.pop("try_with", {})
+    learned = learn()
+    reasons = "reasoning_tokens" in learned and "reasoning_tokens=" not in spec
+    options = learned | found.pop("try_with", {})
     seconds = [call.seconds for call in model.calls]
     known = {
         "form": model.form,
         "address": getattr(model.model, "address", ""),
-        "reasoning": _reasoning(model, answers) if answers else "",
+        "reasoning": _reasoning(model, answers, reasons) if answers else "",
         "finish_reasons": dict(Counter(answer.finish_reason for answer in answers)),
         "calls": len(model.calls),
         "tokens": dict(sum((Counter(answer.usage) for answer in answers), Counter())),
         "seconds": sum(seconds) / len(seconds),
         "slowest": max(seconds),
-        "cost": sum(answer.cost for answer in answers) if price_of(spec) else None,
+        "cost": sum(answer.cost for answer in answers)
+        if price_of(spec) and any(answer.usage for answer in answers)
+        else None,
         "status": status,
     }
     return Check(without_key(spec), without_key(with_options(spec, options)), **{**known, **found})
@@ -347,13 +351,13 @@ def _takes(model: Recorder, further: Mapping[str, Call]) -> dict[str, str]:
     return {"parameters": "; ".join(changes) or "all taken", **found, **stream}
 
 
-def _reasoning(model: Recorder, answers: Sequence[Completion]) -> str:
-    """Return where reasoning stands, and how much it is at most."""
+def _reasoning(model: Recorder, answers: Sequence[Completion], reasons: bool) -> str:
+    """Return where reasoning stands, and how much it is at most, of a model that was perhaps seen to reason."""
     shown = [answer.reasoning for answer in answers if answer.reasoning]
-    counted = max((answer.usage.get("reasoning_tokens", 0) for answer in answers), default=0)
-    spent = max((answer.usage.get("completion_tokens", 0) for answer in answers if answer.is_empty), default=0)
+    # The first call may count an attempt that was cut off, too.
+    counted = max(answer.usage.get("reasoning_tokens", 0) for answer in answers[1:] or answers)
     if not shown and not counted:
-        return "hidden, or without an end" if spent else "none seen"
+        return "hidden" if reasons else "none seen"
     where = getattr(getattr(model.model, "learned", None), "reasoning", "") or "shown"
     length = f"{counted} tokens" if counted else f"{max(len(text.split()) for text in shown)} words"
     return f"{where if shown else 'hidden'}, {length} at most"
@@ -422,7 +426,7 @@ def form_of_reply(completion: Completion, reader: CommandReader) -> str:
 
 def _example(answers: Sequence[Completion], reader: CommandReader) -> str:
     """Return the beginning of the first reply that holds no command, for a message."""
-    texts = (answer.text or str(answer.tool_calls) for answer in answers)
+    texts = (answer.text or "; ".join(f"{name}({given})" for _, name, given in answer.tool_calls) for answer in answers)
     text = next((text for text in texts if not reader.canonical(reader.read(text).action)), "")
     return f"one was {text[:MAX_EXAMPLE]!r}"
 

@@ -169,3 +169,9 @@ def test_redacted__keeps_names_and_types():
     value = {"a-registered-value": [("x a-registered-value", 1), None, True], "n": 12345678}
     assert redacted(value) == {"a-registered-value": [("x ...", 1), None, True], "n": 12345678}
     assert redacted(ToolCall("1", "act", "a-registered-value")) == ToolCall("1", "act", "...")
+
+
+def test_without_secrets__shows_what_says_that_there_is_no_key():
+    for key in ("none", "EMPTY", "not-needed", None):
+        assert without_secrets({"api_key": key}) == {"api_key": key}
+    assert without_secrets({"api_key": "k"}) == {"api_key": "..."}

@@ -27,7 +27,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall as InspectsCall
 
 from tests.doubles.expert import TASK, arguments_of, next_words
-from tests.doubles.server import Request
+from tests.doubles.server import Request, serving
+from tests.doubles.zoo import ZOO
 from textcraft_gym import make_agent, make_model, run_episode
 from textcraft_gym.agents.contract.model import (
     Completion,
@@ -43,6 +44,7 @@ from textcraft_gym.agents.models.completions import REASONING_TOKENS, Price
 from textcraft_gym.agents.models.event_loop import submit
 from textcraft_gym.agents.models.inspect_ai import InspectModel
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.model_check import check_model
 
 ASK: dict[str, Any] = {"stop": ("\n", "END"), "max_tokens": 50, "temperature": 0.0, "sample": 3}
 USAGE = ModelUsage(input_tokens=7, output_tokens=4, total_tokens=13, input_tokens_cache_read=2)
@@ -317,3 +319,12 @@ def test_episode__is_won_in_each_form(agent: str, form: str):
 def test_package__does_not_import_inspect_before_it_is_asked_for():
     code = "import sys, textcraft_gym; textcraft_gym.make_model('simulated'); sys.exit('inspect_ai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_check__tries_a_model_of_inspect(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("openai")
+    monkeypatch.setenv("ZOO_API_KEY", "none")
+    with serving(ZOO["think tags"].answer) as server:
+        found = check_model(f"inspect:openai-api/zoo/m,base_url={server.url}")
+    assert (found.status, found.reasoning) == (0, "shown, 20 words at most")
+    assert found.spec == f"{found.given},reasoning_tokens=4096"
