@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import inspect
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -217,3 +220,14 @@ def test_complete__shows_the_status_that_was_sent():
     with serving(passed_on) as server, pytest.raises(ModelError, match=r"^m: status 200: the provider is down$"):
         model(server, max_retries=0).complete("p", **ASK)
     assert len(server.requests) == 1
+
+
+def test_page__has_every_option_with_its_default():
+    page = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
+    section = page.partition("## A server\n")[2].partition("\n## ")[0]
+    stated = dict(re.findall(r"(?m)^\| `(\w+)` \|.*\| ([^|]+) \|$", section))
+    options = {name: one.default for name, one in inspect.signature(OpenAIModel).parameters.items() if name != "name"}
+    assert set(stated) == set(options)
+    for name, default in options.items():
+        if default not in (None, ()):
+            assert str(default).lower().removesuffix(".0") in stated[name], name
