@@ -41,7 +41,7 @@ class CodeAsPoliciesAgent(GoalPlanner):
         super().__init__(profile, prompts, temperature=temperature, planner_tokens=planner_tokens)
 
     def episode(self, play: Play) -> Routine:
-        """Play one episode; a program with an error fails at that point."""
+        """Play one episode; a program with an error fails at that point, and one that pursues no goal does nothing."""
         task, dialogue = yield from self.begin(play)
         program = yield from self.say(play, dialogue, task)
         interpreter = Interpreter(lambda name, arguments: self._call(play, name, arguments))
@@ -50,7 +50,7 @@ class CodeAsPoliciesAgent(GoalPlanner):
         except ProgramError as error:
             play.note(f"The program ends: {error}")
             return False
-        return True
+        return any(part.role == "executor" for part in play.node.children)
 
     def _call(self, play: Play, name: str, arguments: list[Any]) -> Generator[Request, Any, Any]:
         """Answer ``count(item)``, or pursue ``verb(item, count)`` and return whether it was reached."""

@@ -169,8 +169,11 @@ class Cassette:
     def _record(self, key: str, request: str, completion: Completion) -> Completion:
         """Record a completion and return the recorded one, at the cost of this one.
 
-        Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay.
+        Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay. An
+        empty answer is not: the next run asks again.
         """
+        if completion.is_empty:
+            return completion
         shown = redacted(completion._asdict())
         kept = (
             completion

@@ -34,13 +34,13 @@ class Once:
 
 
 class SmallContext:
-    """Plays well in a context of 3,800 characters, and says to some tasks nothing."""
+    """Plays well in a context of 3,400 characters, and says to some tasks nothing."""
 
     def __init__(self) -> None:
         self.model = SimulatedModel(span=8)
 
     def complete(self, prompt: Any, **how: Any) -> Completion:
-        if len(prompt) > 3800:
-            raise ModelError("400: this model's maximum context length is 3800 characters")
+        if len(prompt) > 3400:
+            raise ModelError("400: this model's maximum context length is 3400 characters")
         completion = self.model.complete(prompt, **how)
-        return completion if len(prompt) % 5 else completion._replace(text="", finish_reason="length")
+        return completion if len(prompt) % 11 else completion._replace(text="", finish_reason="length")

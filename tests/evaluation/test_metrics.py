@@ -33,7 +33,7 @@ def record(depth: int = 2, won: bool = True, **more) -> dict:
         "group": f"depth {depth}",
         "depth": depth,
         "won": won,
-        "reward": float(won),
+        "reward": float(bool(won)),
         "steps": 6,
         "optimal_length": 3,
         **effort,

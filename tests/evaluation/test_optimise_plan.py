@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textcraft_gym import RunSpec, UnknownName, optimise_plan
-from textcraft_gym.agents.contract.model import Completion, prompt_text
+from textcraft_gym.agents.contract.model import Completion, ModelLimit, prompt_text
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.optimise_plan import draw, full_name
@@ -151,6 +151,26 @@ def test_optimise_plan__stops_at_an_episode_that_breaks_and_plays_it_again(tmp_p
         optimise_plan(SPEC, tmp_path, **HOW)
     assert not (tmp_path / "update-1.json").exists()
     assert len(optimise_plan(SPEC, tmp_path, **HOW)) == 2
+
+
+class Speechless(Writer):
+    """Has nothing to say about a batch."""
+
+    def complete(self, prompt, **how) -> Completion:
+        completion = super().complete(prompt, **how)
+        return completion._replace(text="") if how["max_tokens"] > 1000 else completion
+
+
+def test_optimise_plan__stops_at_an_update_that_is_empty(tmp_path: Path):
+    spec = replace(SPEC, agent_args={"turns": 2, "planner_tokens": 1001}, model=f"{__name__}:Speechless")
+    with pytest.raises(ModelLimit, match="the answer has no text"):
+        optimise_plan(spec, tmp_path, **HOW)
+    assert not list(tmp_path.glob("plan-*.txt"))
+
+
+def test_optimise_plan__plays_each_task_of_a_batch_once(tmp_path: Path):
+    with pytest.raises(ValueError, match="expected repeats of 1, got 2"):
+        optimise_plan(replace(SPEC, repeats=2), tmp_path, **HOW)
 
 
 def test_optimise_plan__plays_a_world_without_tasks_by_its_seeds(tmp_path: Path):

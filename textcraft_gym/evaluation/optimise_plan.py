@@ -30,6 +30,7 @@ from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError, UnknownName, at_least
 from textcraft_gym.evaluation.backends import LoopBackend, ProcessBackend
 from textcraft_gym.evaluation.episode import token_counts
+from textcraft_gym.evaluation.model_limits import limit_of_answers
 from textcraft_gym.evaluation.report import Rows, markdown_table
 from textcraft_gym.evaluation.run_folder import Record, RunFolder
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -232,6 +233,8 @@ def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
         raise ModelError("an update needs a model, and this run has none")
     answer = model.complete(prompt, stop=(), max_tokens=agent.settings.planner_tokens, temperature=0.0, sample=0)
     tokens = token_counts(answer)
+    if limit := limit_of_answers([answer], agent.settings.planner_tokens):
+        raise limit  # an empty plan would be followed from then on
     return redacted({"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost})
 
 

@@ -83,6 +83,7 @@ def evaluate(
     spec = spec.resolved()
     backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
     spec, planned, identity = plan(spec)
+    _warn_of_equal_repeats(spec)
     folder = RunFolder(out)
     folder.check(identity)
     with ExitStack() as stack:
@@ -115,6 +116,13 @@ def evaluate(
     if stop is not None:
         on_stop(stop)
     return records
+
+
+def _warn_of_equal_repeats(spec: RunSpec) -> None:
+    """Warn where the episodes of a task may only repeat the first: every answer would be the likeliest."""
+    if spec.repeats > 1 and spec.models and not (spec.temperature or getattr(spec.make_agent(), "temperature", 0)):
+        why = "the repeats of a task are alike unless the agent draws at random: it asks at a temperature of 0"
+        warn(f"{why}; give one (--temperature 0.7)", stacklevel=3)
 
 
 def raise_stop(stop: RunStopped) -> None:

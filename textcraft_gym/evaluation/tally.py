@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
+from textcraft_gym.evaluation.metrics import outcome_of
 from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.evaluation.timing import in_words
@@ -30,7 +31,7 @@ class Tally:
         self.total = total
         self.max_cost = max_cost
         self.clock = clock
-        self.ended = self.won = self.errors = self.calls = self.tokens = 0
+        self.ended = self.won = self.unknown = self.errors = self.calls = self.tokens = 0
         self.cost = 0.0
         for record in done:
             self.add(record)
@@ -41,7 +42,8 @@ class Tally:
         """Count an episode."""
         self.ended += 1
         self.errors += bool(record.get("error"))
-        self.won += bool(record["won"] and not record.get("error"))
+        self.won += outcome_of(record) == "won"
+        self.unknown += outcome_of(record) == "unknown"
         self.calls += sum(record["calls"].values())
         self.tokens += sum(record["tokens"].values())
         self.cost += record["cost"] + record.get("spent_before", 0.0)
@@ -64,6 +66,8 @@ class Tally:
 
     def _success(self) -> str:
         played = self.ended - self.errors
+        if self.unknown:
+            return f"played {played}"
         if not played:
             return "won 0"
         low, high = wilson_interval(self.won, played)

@@ -53,6 +53,31 @@ def test_cassette__asks_once_and_then_replays(tmp_path: Path):
     assert replayed == again
 
 
+def test_cassette__asks_again_where_the_answer_was_empty(tmp_path: Path):
+    class Mute(Batching):
+        def complete(self, prompt: str, **how: Any) -> Completion:
+            self.calls += 1
+            return Completion(" \n" if self.calls < 3 else "at last", {"completion_tokens": 9}, cost=1.0)
+
+        def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
+            return [self.complete(str(request.prompt)) for request in requests]
+
+    model = Mute()
+    cassette = Cassette(tmp_path / "tape", model)
+    answers = [cassette.complete("p", **ASK)]
+    complete_many = batch_method(cassette)
+    assert complete_many
+    answers += complete_many(requests("p"))
+    answers += [cassette.complete("p", **ASK) for _ in range(2)]
+    assert [(answer.text.strip(), answer.cost) for answer in answers] == [
+        ("", 1),
+        ("", 1),
+        ("at last", 1),
+        ("at last", 0),
+    ]
+    assert model.calls == 3
+
+
 @pytest.mark.parametrize(
     "change",
     [{"stop": ()}, {"stop": ("\n", "x")}, {"max_tokens": 51}, {"temperature": 0.7}, {"sample": 1}],
