@@ -24,8 +24,8 @@ COMMANDS = 64
 """Maximum number of commands in the graph, the first ones; a random player rarely sees more."""
 RECIPES = 36
 """Maximum number of listed recipes in the graph, the first ones; 3 of TextCraft's 397 tasks list more."""
-COMMAND_FEATURES = 5
-"""Features of a command: gets, crafts, makes the goal, log of the amount held, present."""
+COMMAND_FEATURES = 6
+"""Features of a command: gets, crafts, makes the goal, logs of the amounts held and made or got, present."""
 RECIPE_FEATURES = 2
 """Features of a recipe: makes the goal, present."""
 KINDS = 2
@@ -137,8 +137,8 @@ class Reader:
         features = np.zeros((COMMANDS, COMMAND_FEATURES), np.float32)
         made = np.zeros((COMMANDS, KINDS, len(missing)), np.float32)
         for index, command in enumerate(commands):
-            held = np.log1p(self._held.get(command.makes, 0))
-            features[index] = command.verb == "get", command.verb == "craft", command.makes == self._goal, held, 1
+            amounts = np.log1p([self._held.get(command.makes, 0), command.amount])
+            features[index] = command.verb == "get", command.verb == "craft", command.makes == self._goal, *amounts, 1
             made[index] = self._filled(command.makes)
         return {
             "commands": features,
