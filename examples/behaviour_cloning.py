@@ -32,7 +32,7 @@ FRACTIONS = (0.6, 0.1, 0.3)
 """Train, dev and test: a larger test part than usual, since a tenth of the tasks would be too few."""
 PROMPTS, EPOCHS = 8, 12
 """Prompts per goal that the expert plays, and training epochs."""
-SMOKE_GOALS, SMOKE_EPOCHS = 40, 6
+SMOKE_GOALS, SMOKE_EPOCHS = 40, 24
 BATCH, RATE = 128, 2e-3
 
 ABOUT = """# TextCraft, learnt from demonstrations
