@@ -86,7 +86,7 @@ def sweep(
         RunStopped: If a run stopped, and with it the sweep.
     """
     specs = cell_specs(base, cells)
-    folders = {cell: Path(out) / cell.name for cell in cells}
+    folders = {cell: Path(out) / cell.name for cell in specs}
     budget = budget_of(base, folders.values())
     results = {}
     for cell, spec in specs.items():
