@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from itertools import count
+
 from textcraft_gym.evaluation.tally import Tally
+
+NUMBERS = count()
 
 
 def record(won: bool = True, error: str | None = None, **others) -> dict:
     costs = {"calls": {"executor": 30, "planner": 2}, "tokens": {"prompt_tokens": 900, "completion_tokens": 100}}
-    return {"won": won, "error": error, "cost": 0.25, **costs, **others}
+    return {"task": f"task {next(NUMBERS)}", "won": won, "error": error, "cost": 0.25, **costs, **others}
 
 
 def test_tally__says_how_a_run_is_doing():
@@ -16,6 +20,11 @@ def test_tally__says_how_a_run_is_doing():
     assert tally.line() == (
         "won 1 (50%, interval 9-91%), errors 1, 6.4 calls/s, 200 tokens/s, cost 1.25 of 4, 45 s left"
     )
+
+
+def test_tally__of_repeats_has_the_interval_over_tasks():
+    tally = Tally(8, [record(task=task, won=won) for task in "abcd" for won in [task < "c"] * 2], clock=lambda: 0.0)
+    assert tally.line().startswith("won 4 (50%, interval 15-85%), errors 0")  # as of four episodes
 
 
 def test_tally__is_short_without_models_and_at_the_end():

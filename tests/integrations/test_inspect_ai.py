@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import re
 import subprocess
 import sys
@@ -128,6 +129,22 @@ def test_plan_of_the_expert__wins_every_world(env_id):
     assert (metrics(log, "reward")["mean"], metrics(log, "won")["accuracy"]) == (1.0, 1.0)
     assert sample.scores
     assert sample.scores["reward"].metadata == {"reward": 1.0, "won": True, "steps": len(plan), "invalid": 0}
+
+
+def test_world__that_does_not_say_whether_it_was_won_has_no_such_score():
+    log = run(integration.game("tests.foreign_worlds:GuessDigit-v0", seeds=3), says(lambda messages: "Action: 3"))
+    assert all(math.isnan(won) for _, won in scores(log))
+    assert 0 <= metrics(log, "reward")["mean"] < 1
+
+
+def test_suite_agent__loses_at_a_limit_of_the_model_without_an_error():
+    log = run(integration.textcraft(), says(lambda messages: " "), solver=integration.suite_agent("react"), limit=2)
+    assert scores(log) == [(0.0, "I")] * 2
+    for sample in samples(log):
+        assert sample.scores
+        kept = sample.scores["reward"].metadata
+        assert kept
+        assert (kept["stop_reason"], kept["limit"], kept["won"]) == ("limit", "empty", False)
 
 
 def test_nonsense__is_played_to_the_limit_and_scores_nothing():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from textcraft_gym.evaluation.metrics import outcome_of
 from textcraft_gym.evaluation.run_folder import Record
-from textcraft_gym.evaluation.success import wilson_interval
+from textcraft_gym.evaluation.success import mean_over_tasks
 from textcraft_gym.evaluation.timing import in_words
 
 
@@ -33,6 +33,7 @@ class Tally:
         self.clock = clock
         self.ended = self.won = self.unknown = self.errors = self.calls = self.tokens = 0
         self.cost = 0.0
+        self._won_by_task: dict[str, list[bool]] = {}
         for record in done:
             self.add(record)
         self._before = (self.ended, self.calls, self.tokens)
@@ -42,8 +43,11 @@ class Tally:
         """Count an episode."""
         self.ended += 1
         self.errors += bool(record.get("error"))
-        self.won += outcome_of(record) == "won"
-        self.unknown += outcome_of(record) == "unknown"
+        outcome = outcome_of(record)
+        self.won += outcome == "won"
+        self.unknown += outcome == "unknown"
+        if outcome != "error":
+            self._won_by_task.setdefault(record["task"], []).append(outcome == "won")
         self.calls += sum(record["calls"].values())
         self.tokens += sum(record["tokens"].values())
         self.cost += record["cost"] + record.get("spent_before", 0.0)
@@ -70,5 +74,6 @@ class Tally:
             return f"played {played}"
         if not played:
             return "won 0"
-        low, high = wilson_interval(self.won, played)
-        return f"won {self.won} ({100 * self.won / played:.0f}%, interval {100 * low:.0f}-{100 * high:.0f}%)"
+        rate = mean_over_tasks([sum(won) / len(won) for won in self._won_by_task.values()], played)
+        share = 0.0 if rate.mean is None else rate.mean
+        return f"won {self.won} ({100 * share:.0f}%, interval {100 * rate.low:.0f}-{100 * rate.high:.0f}%)"

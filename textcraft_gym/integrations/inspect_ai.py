@@ -242,7 +242,7 @@ def suite_agent(
     return solve
 
 
-@scorer(metrics=[mean(), stderr(), grouped(mean(), "group")])
+@scorer(metrics=[mean(), stderr(), grouped(mean(), "group", all=False)])
 def reward() -> Scorer:
     """Score the reward, and its mean in each group of tasks."""
 
