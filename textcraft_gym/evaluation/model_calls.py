@@ -16,6 +16,7 @@ from textcraft_gym.agents.contract.model import (
     CompletionRequest,
     Model,
     ModelError,
+    ModelLimit,
     ModelUnavailable,
     async_method,
     batch_method,
@@ -243,5 +244,7 @@ def _failures(error: BaseException, count: int) -> list[Exception]:
     if count == 1 and isinstance(error, Exception):
         return [error]
     message = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, ModelLimit):
+        return [ModelLimit(message, error.limit) for _ in range(count)]
     kind = ModelUnavailable if isinstance(error, ModelUnavailable) else ModelError
     return [kind(message) for _ in range(count)]
