@@ -74,8 +74,10 @@ def observation(task: str = "minecraft:beehive") -> str:
 )
 def test_model__plays_as_it_does_without_a_server(port: int, env: str, agent: str, options: str, tmp_path: Path):
     spec = f"openai:simulated,api_key=none,base_url=http://127.0.0.1:{port}/v1{options}"
+    # A chat model would be told how to reply in messages, by other prompts than the direct one.
+    form = {"form": "line"} if agent == "react" else {}
     found = {
-        name: evaluate(RunSpec(env, agent=agent, model=model, limit=4, workers=2), tmp_path / name)
+        name: evaluate(RunSpec(env, agent=agent, agent_args=form, model=model, limit=4, workers=2), tmp_path / name)
         for name, model in (("served", spec), ("direct", FAULTY))
     }
     assert [record["error"] for record in found["served"]] == [None] * 4
@@ -431,7 +433,7 @@ def test_chat_prompt__asks_where_the_text_so_far_does_not(messages: list[Message
         return text if read_question(text).cue is not Cue.PLAN else f"{text}\n>"
 
     text, separator = "", "\n\n"
-    for role, content in messages:
+    for role, content, *_ in messages:
         if role == "assistant":
             text, separator = f"{asking(text)} {content}", "\n"
         else:
