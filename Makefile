@@ -151,9 +151,9 @@ bench: $(VENV)/.demo
 	$(BIN)/python benchmarks/questions.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/minetechtree.py
-	$(BIN)/python benchmarks/model_calls.py
+	$(MAKE) --no-print-directory bench-calls
 
-# Calls of a chat model per second beside inspect_ai's; `make bench` has the suite's alone.
+# Calls of a chat model per second, beside inspect_ai's.
 bench-calls: .venv-integrations/.integrations
 	.venv-integrations/bin/python benchmarks/model_calls.py
 
