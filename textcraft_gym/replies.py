@@ -42,7 +42,7 @@ _OBSERVED = re.compile(r"[*_#> ]*(?:observation|obs|environment|game|result|outp
 _THOUGHT = re.compile(r"[*_#> ]*(?:think|thoughts?|reasoning)\b ?\d*[*_ ]*(?:[:\uff1a]|\[)[*_ ]*", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:[-*•+]|\(?\d{1,3}[.):]|step \d{1,3}[.:)]?)\s+", re.IGNORECASE)
 _FENCE = re.compile(r"[`~]{3,}\w*")
-_BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^[^\n`]*```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
 _MARKED = re.compile(r"(`{1,3}|\"|'|\*{1,3}|_{1,2})(.+)\1|“(.+)”|\u2018(.+)\u2019|«(.+)»")
 _INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|“([^”\n]+)”")
 _CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
@@ -115,7 +115,7 @@ def first_line(text: str) -> str:
 
 def code_block(text: str, containing: str = "") -> str:
     """Return the code in a reply: the first fenced block that contains a text, else the first, else all of it."""
-    blocks = _BLOCK.findall(text)
+    blocks: list[str] = _BLOCK.findall(text)
     return next((block for block in blocks if containing in block), blocks[0]) if blocks else text
 
 

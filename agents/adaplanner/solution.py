@@ -10,16 +10,14 @@ def solution(agent, start_from=1):
 from __future__ import annotations
 
 import ast
-import re
 from typing import NamedTuple
 
 from textcraft_gym.agents.program.interpreter import Names
 from textcraft_gym.agents.program.parse import ProgramError, parse_program
+from textcraft_gym.replies import code_block
 
 NAME, START = "solution", "start_from"
 HEAD = f"def {NAME}(agent, {START}=1):"
-
-_BLOCK = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
 class Solution(NamedTuple):
@@ -31,8 +29,7 @@ class Solution(NamedTuple):
 
 def source_of(text: str) -> str:
     """Return the source of the function in a completion, which may go on from the head of it."""
-    blocks = _BLOCK.findall(text)
-    source: str = next((block for block in blocks if f"def {NAME}" in block), blocks[0] if blocks else text).strip("\n")
+    source = code_block(text, containing=f"def {NAME}").strip("\n")
     if f"def {NAME}" in source:
         return source
     # Some models leave out the spaces with which the first line begins.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Form, Message, Tool, ToolCall
 from textcraft_gym.agents.prompts import Prompts, Template
@@ -31,6 +32,11 @@ class Instructions:
     tools: str
     manual: str
     reader: CommandReader
+
+    @cached_property
+    def offered(self) -> tuple[Tool, ...]:
+        """The tools of the game, made once for all turns."""
+        return tools_of(self.reader)
 
     def begin(self, form: Form, **values: str) -> Dialogue:
         """Return the dialogue before the first turn; its text is the paper's prompt in each form."""

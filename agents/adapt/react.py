@@ -10,7 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from textcraft_gym.agents.adapt.conversation import NO_CALL, Instructions, Talk, instructions, read_call, tools_of
+from textcraft_gym.agents.adapt.conversation import NO_CALL, Instructions, Talk, instructions, read_call
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Form, Message, ToolCall
@@ -136,7 +136,7 @@ class Executor:
                 max_tokens=self.settings.max_tokens if line else self.settings.chat_tokens,
                 temperature=talk.temperature,
                 sample=talk.sample,
-                tools=tools_of(self.instructions.reader) if talk.form == "tools" else (),
+                tools=self.instructions.offered if talk.form == "tools" else (),
             )
         )
 
