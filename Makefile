@@ -15,7 +15,7 @@ JUPYTER := ipykernel jupytext nbclient
 
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-integrations test-verifiers test-frameworks
-.PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-report bench-shop
+.PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-records bench-report bench-shop
 .PHONY: parity results fingerprints costs horizons learn train-lm eval-lm reward-lm clean
 
 # The model of benchmarks/results.
@@ -160,6 +160,10 @@ bench-calls: .venv-integrations/.integrations
 # How fast a browser opens a report of many episodes. Needs chromium and chromedriver.
 bench-report: $(VENV)/.test
 	$(BIN)/python benchmarks/report.py
+
+# Memory and time of report and compare with a million episodes.
+bench-records: $(VENV)/.test
+	$(BIN)/python benchmarks/records.py
 
 # The picture of the README. Needs chromium and chromedriver.
 .PHONY: picture

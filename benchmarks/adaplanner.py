@@ -26,8 +26,8 @@ from results import PUBLISHED, write
 
 from textcraft_gym.agents.autoplan.update import calls_by_role, walk
 from textcraft_gym.evaluation.metrics import ALL
+from textcraft_gym.evaluation.records import Record, read_records
 from textcraft_gym.evaluation.report import markdown_table
-from textcraft_gym.evaluation.run_folder import Record, read_records
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"

@@ -21,8 +21,8 @@ from figure import Panel, Point, figure
 from results import write
 
 from textcraft_gym import RunSpec, evaluate
+from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.report import markdown_table
-from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.success import wilson_interval
 
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from report import chromium
 
 from textcraft_gym.evaluation.page import html_page
-from textcraft_gym.evaluation.run_folder import read_config
+from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 

@@ -19,7 +19,7 @@ from typing import Any
 from selenium import webdriver
 
 from textcraft_gym.evaluation.page import html_page
-from textcraft_gym.evaluation.run_folder import Record, read_config
+from textcraft_gym.evaluation.records import Record, read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 

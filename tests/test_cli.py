@@ -22,7 +22,7 @@ from textcraft_gym import display, tasks
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.cli import app, main
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
-from textcraft_gym.evaluation.run_folder import read_records
+from textcraft_gym.evaluation.records import read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.human_play import completions
 from textcraft_gym.recipes.pack import BUNDLED

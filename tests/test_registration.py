@@ -15,7 +15,7 @@ import pytest
 from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
 from textcraft_gym.demonstrations import demonstrations
 from textcraft_gym.evaluation.page import html_page
-from textcraft_gym.evaluation.run_folder import read_config
+from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.sweep import grid, sweep
 from textcraft_gym.registration import BUNDLED, default_split, find_spec, game_profile, make
 

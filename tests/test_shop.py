@@ -23,7 +23,9 @@ import textcraft_gym
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.envs.webshop.pages import page
 from textcraft_gym.errors import RunError, UnknownName
+from textcraft_gym.evaluation.records import SCHEMA
 from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import plan
 from textcraft_gym.shop import app as shop_app
 from textcraft_gym.shop import serve
 from textcraft_gym.shop.app import MAX_ACTION, MAX_BODY, MAX_QUERY, create_app
@@ -135,8 +137,8 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "expert"
     folder.mkdir()
     env = gym.make(ENV, expert=True)
-    config = asdict(RunSpec(ENV, "dev", "expert")) | {"env_sha256": env.get_wrapper_attr("fingerprint")}
-    (folder / "config.json").write_text(json.dumps(config))
+    identity = plan(RunSpec(ENV, "dev", "expert", model=None).resolved()).identity
+    (folder / "config.json").write_text(json.dumps({"schema": SCHEMA, **identity}))
     records = [
         asdict(textcraft_gym.run_episode(env, ExpertAgent(), task=task, seed=0))
         | {"group": "all", "depth": 1, "optimal_length": 0}
@@ -500,7 +502,8 @@ def test_replay__plays_a_session_that_was_saved(front: Storefront, visitor: Visi
 def test_read_run__names_what_it_cannot_read(front: Storefront, run_folder: Path, tmp_path: Path):
     with pytest.raises(RunError, match="no run folder"):
         read_run(tmp_path / "nowhere")
-    (tmp_path / "config.json").write_text(json.dumps({"env": "TextCraft-v0"}))
+    config = json.loads((run_folder / "config.json").read_text()) | {"env": "TextCraft-v0"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(RunError, match="TextCraft-v0"):
         read_run(tmp_path)
     with pytest.raises(RunError, match="not a session saved by the shop"):

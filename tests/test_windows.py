@@ -29,7 +29,7 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.alfworld.export import export_game
 from textcraft_gym.envs.alfworld.problem import read_game
 from textcraft_gym.envs.webshop.files import find_files, read_shop
-from textcraft_gym.evaluation.run_folder import read_config, read_records
+from textcraft_gym.evaluation.records import read_config, read_records
 from textcraft_gym.evaluation.sweep import grid, sweep
 from textcraft_gym.evaluation.verify import verify
 from textcraft_gym.recipes.pack import BUNDLED
@@ -217,7 +217,7 @@ def test_run__with_the_line_ends_of_windows_resumes_and_verifies(tmp_path: Path)
     config = read_config(tmp_path / "run")
     for file in (tmp_path / "run").iterdir():
         with_crlf(file)
-    assert (read_records(tmp_path / "run"), read_config(tmp_path / "run")) == (records, config)
+    assert (list(read_records(tmp_path / "run")), read_config(tmp_path / "run")) == (records, config)
     played: list[Any] = []
     assert evaluate(spec, tmp_path / "run", on_episode=played.append) == records
     assert played == []

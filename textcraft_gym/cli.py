@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from secrets import randbelow
 from typing import Annotated, Any, TextIO
@@ -32,8 +33,8 @@ from textcraft_gym.evaluation.optimise_plan import optimise_plan as write_plans
 from textcraft_gym.evaluation.optimise_plan import summary as summary_of_plans
 from textcraft_gym.evaluation.optimise_plan import table as table_of_plans
 from textcraft_gym.evaluation.page import html_page
+from textcraft_gym.evaluation.records import Records, read_config, read_records
 from textcraft_gym.evaluation.report import distinct_errors, label
-from textcraft_gym.evaluation.run_folder import Record, read_config, read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import cell_specs, grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
@@ -160,9 +161,7 @@ def evaluate(
         raise typer.Exit(130) from None
     if table:
         display.show_runs({label(out.name, read_config(out), records): summarise_by_group(records)})
-    _print_advice(records)
-    if _print_errors(records, out) == len(records):
-        raise typer.Exit(1)
+    _end([records], out)
 
 
 @app.command()
@@ -207,10 +206,7 @@ def sweep(
         )
     else:
         display.show_sweep(results)
-    records = [record for cell in cells for record in read_records(out / cell.name)]
-    _print_advice(records)
-    if _print_errors(records, out) == len(records):
-        raise typer.Exit(1)
+    _end([read_records(out / cell.name) for cell in cells], out)
 
 
 @app.command("optimise-plan")
@@ -568,23 +564,21 @@ def _verify_installation(envs: list[str], env_args: Mapping[str, Any], show: int
         raise typer.Exit(1)
 
 
-def _print_errors(records: Sequence[Record], out: Path) -> int:
-    """Print each distinct error of a run with its count, and return the number of episodes that have one."""
-    errors = distinct_errors(records)
-    failed = sum(errors.values())
+def _end(runs: Sequence[Records], out: Path) -> None:
+    """Print what a user should know of the episodes of runs, and exit with status 1 if an error broke each of them."""
+    for line in advice(chain.from_iterable(runs)):
+        say(f"textcraft-gym: {line}", error=True)
+    errors = distinct_errors(chain.from_iterable(runs))
+    failed, episodes = sum(errors.values()), sum(map(len, runs))
     if failed:
-        share = "every episode" if failed == len(records) else f"{failed} of {len(records)} episodes"
+        share = "every episode" if failed == episodes else f"{failed} of {episodes} episodes"
         say(f"textcraft-gym: {share} ended with an error; records and tracebacks are in {out}:", error=True)
         for error, count in errors.most_common(MAX_ERRORS_SHOWN):
             say(f"  {count} x {error}", error=True)
         if len(errors) > MAX_ERRORS_SHOWN:
             say(f"  and {len(errors) - MAX_ERRORS_SHOWN} other errors", error=True)
-    return failed
-
-
-def _print_advice(records: Sequence[Record]) -> None:
-    for line in advice(records):
-        print(f"textcraft-gym: {line}", file=sys.stderr)
+    if failed == episodes:
+        raise typer.Exit(1)
 
 
 def _errors(text: str) -> Errors:

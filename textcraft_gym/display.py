@@ -24,6 +24,7 @@ from textcraft_gym.console import Console
 from textcraft_gym.evaluation.compare import Comparison
 from textcraft_gym.evaluation.estimate import HEADINGS, Estimate, notes, row_of, total
 from textcraft_gym.evaluation.metrics import ALL
+from textcraft_gym.evaluation.records import Record, Records
 from textcraft_gym.evaluation.report import (
     PASSES,
     SUCCESS,
@@ -34,9 +35,8 @@ from textcraft_gym.evaluation.report import (
     replies_table,
     success_rows,
 )
-from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate, raise_stop
+from textcraft_gym.evaluation.runner import play_run, raise_stop
 from textcraft_gym.evaluation.sweep import Results, legend
 from textcraft_gym.evaluation.sweep import table as sweep_table
 from textcraft_gym.evaluation.tally import Tally
@@ -156,7 +156,7 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
         console.print(f"{found.left_out} tasks are left out: only one run has them, or one has only errors on them.")
 
 
-def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> list[Record]:
+def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> Records:
     """Run an evaluation and show how it is doing: on a terminal in a progress bar, else in a line now and then.
 
     Raises:
@@ -169,7 +169,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
     shown = _Bar(title, bar_on) if bar_on.is_terminal or bar_on.is_jupyter else _Lines(title, bar_on)
     tally = Tally(0)
 
-    def started(total: int, done: list[Record]) -> None:
+    def started(total: int, done: Records) -> None:
         nonlocal tally
         tally = Tally(total, done, spec.max_cost)
         shown.show(tally)
@@ -179,7 +179,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
         shown.show(tally)
 
     with shown:
-        return evaluate(spec, out, on_start=started, on_episode=ended, on_stop=raise_stop)
+        return play_run(spec, out, on_start=started, on_episode=ended, on_stop=raise_stop)
 
 
 class _Bar:

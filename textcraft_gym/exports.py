@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.errors import RunError
-from textcraft_gym.evaluation.episode import Episode
-from textcraft_gym.evaluation.foreign_run import read_foreign_config
-from textcraft_gym.evaluation.json_types import field_types, is_of_type, type_name
-from textcraft_gym.evaluation.run_folder import Record, read_records
+from textcraft_gym.evaluation.records import read_config, read_records
 from textcraft_gym.integrations.manual import manual
 from textcraft_gym.registration import SUITE
 from textcraft_gym.trajectories import Trajectory
@@ -31,12 +27,11 @@ def run_trajectories(folder: str | Path, *, won_only: bool = False) -> Iterator[
         won_only: Leave out episodes that were not won, or of which that is not known.
 
     Raises:
-        RunError: If it is no run folder, or a record is malformed.
+        RunError: If it is no run folder.
     """
-    config = read_foreign_config(folder)
+    config = read_config(folder)
     system = _manual(config)
     for record in read_records(folder):
-        _check(record, folder)
         turns = last_way(record["transcript"], dict(record["restores"]))
         if not turns or (won_only and record["won"] is not True):
             yield None
@@ -81,18 +76,6 @@ def last_way(transcript: Sequence[tuple[str | None, str]], restores: Mapping[int
             index -= 1
             way.append((transcript[index][1], action))
     return way[::-1]
-
-
-def _check(record: Record, folder: str | Path) -> None:
-    """Raise RunError unless the fields that are read here are those of an episode."""
-    hints = field_types(Episode)
-    for name in ("transcript", "restores", "seed", "won", "reward", "stop_reason"):
-        if not is_of_type(record.get(name), hints[name]):
-            raise RunError(f"{folder}: expected {name} of {record['task']!r} to be of type {type_name(hints[name])}")
-    transcript, restores = record["transcript"], record["restores"]
-    begins = not transcript or transcript[0][0] is None
-    if not begins or any(not 0 <= moment < entry < len(transcript) for entry, moment in restores):
-        raise RunError(f"{folder}: the transcript of {record['task']!r} lacks its reset, or an entry to return to")
 
 
 def _manual(config: Mapping[str, Any]) -> str:

@@ -17,8 +17,8 @@ from tests.evaluation.test_runner import kill_after_three, lines, untimed
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.evaluation.backends import BACKENDS, BackendError, LoopBackend, ProcessBackend, make_backend
+from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.rollouts import rollouts
-from textcraft_gym.evaluation.run_folder import read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 

@@ -14,8 +14,8 @@ from textcraft_gym import RunSpec, evaluate, run_episode
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.errors import Unsupported
 from textcraft_gym.evaluation.episode import AgentError
+from textcraft_gym.evaluation.records import read_config, read_records
 from textcraft_gym.evaluation.replay import REPLAYED, RecordedActions
-from textcraft_gym.evaluation.run_folder import read_config, read_records
 from textcraft_gym.evaluation.verify import verify
 from textcraft_gym.registration import make
 from textcraft_gym.spaces import AnyText

@@ -14,7 +14,7 @@ from textcraft_gym.agents.contract.model import Completion, ModelError, ModelUna
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunStopped
 from textcraft_gym.evaluation.optimise_plan import optimise_plan
-from textcraft_gym.evaluation.run_folder import read_records, without_timing
+from textcraft_gym.evaluation.records import read_records, without_timing
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 from textcraft_gym.evaluation.sweep import grid, sweep

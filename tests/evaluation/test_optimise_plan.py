@@ -19,7 +19,7 @@ from textcraft_gym.agents.contract.model import Completion, ModelLimit, prompt_t
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.optimise_plan import draw, full_name
-from textcraft_gym.evaluation.run_folder import read_records, without_timing
+from textcraft_gym.evaluation.records import read_records, without_timing
 
 
 class Writer:

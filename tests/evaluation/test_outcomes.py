@@ -25,8 +25,8 @@ from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.compare import compare, verdict
 from textcraft_gym.evaluation.metrics import outcome_of, summarise, summarise_by_group
 from textcraft_gym.evaluation.page import html_page
+from textcraft_gym.evaluation.records import read_config, read_records
 from textcraft_gym.evaluation.report import markdown
-from textcraft_gym.evaluation.run_folder import read_config, read_records
 from textcraft_gym.evaluation.runner import is_won
 from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.evaluation.tally import Tally
@@ -299,7 +299,7 @@ def test_evaluate__repeats_each_task_with_other_samples(tmp_path: Path):
     assert len({actions[1] for actions in said(records)}) == 9
     assert all(actions[1].startswith("0.5 ") for actions in said(records))
     assert {actions[1] for actions in said(once)} == {"0.0 0"}
-    assert read_records(tmp_path / "run") == json.loads(json.dumps(records))
+    assert list(read_records(tmp_path / "run")) == json.loads(json.dumps(records))
     assert verify(tmp_path / "run", trusted=("tests",)).identical
     found = read_config(tmp_path / "run")
     assert (found["repeats"], found["temperature"]) == (3, 0.5)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from datetime import datetime
@@ -10,7 +9,8 @@ import pytest
 
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.errors import RunError
-from textcraft_gym.evaluation.run_folder import SCHEMA, RunFolder, read_config, read_records, without_timing
+from textcraft_gym.evaluation.records import SCHEMA, read_config, without_timing
+from textcraft_gym.evaluation.run_folder import RunFolder
 
 SPEC = RunSpec("TextCraft-v0", "dev", "expert", limit=3)
 
@@ -52,16 +52,3 @@ def test_lock__keeps_a_second_process_out(tmp_path: Path):
         with pytest.raises(RunError, match="another process"):
             evaluate(SPEC, tmp_path)
     assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == 0
-
-
-def test_folder__of_the_first_format_is_read_and_not_gone_on_with(tmp_path: Path):
-    records = evaluate(SPEC, tmp_path)
-    config = read_config(tmp_path)
-    del config["schema"]
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    renamed = {"claimed_success": "belief", "stop_reason": "ended"}
-    first = [{renamed.get(key, key): value for key, value in record.items()} for record in records]
-    (tmp_path / "episodes.jsonl").write_text("".join(json.dumps(record) + "\n" for record in first))
-    assert read_records(tmp_path) == json.loads(json.dumps(records))
-    with pytest.raises(RunError, match="a run of format 1, not 3; choose another folder"):
-        evaluate(SPEC, tmp_path)

@@ -21,7 +21,7 @@ from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.cli import app
 from textcraft_gym.errors import RunError
-from textcraft_gym.evaluation.run_folder import read_config, read_records
+from textcraft_gym.evaluation.records import read_config, read_records
 from textcraft_gym.evaluation.verify import verify
 
 REACT = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=9", limit=2)

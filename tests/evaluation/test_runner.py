@@ -21,7 +21,7 @@ from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.backends.loop import LoopBackend
-from textcraft_gym.evaluation.run_folder import read_config, read_records, without_timing
+from textcraft_gym.evaluation.records import read_config, read_records, without_timing
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -48,7 +48,7 @@ def untimed(records: list[dict]) -> list[dict]:
 def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
     records = evaluate(RunSpec("TextCraft-v0", "test", "expert", limit=6), tmp_path / "run")
     folder = tmp_path / "run"
-    assert lines(folder) == json.loads(json.dumps(records)) == read_records(folder)
+    assert lines(folder) == json.loads(json.dumps(records)) == list(read_records(folder))
     assert [r["task"] for r in records] == sorted(r["task"] for r in records)
     assert [r["group"] for r in records] == [f"depth {r['depth']}" for r in records]
     assert all(r["won"] and r["reward"] == 1 and r["steps"] == r["optimal_length"] for r in records)
@@ -229,23 +229,6 @@ def test_evaluate__refuses_to_go_on_with_other_recipes(tmp_path: Path):
         evaluate(config, tmp_path / "run")
 
 
-def test_read_records__leaves_out_an_unfinished_last_line(tmp_path: Path):
-    (tmp_path / "episodes.jsonl").write_text('{"task": "a", "group": "all", "depth": 1}\n{"task": "b", "rew')
-    since = {"restores": [], "picture": "", "repeat": 0, "replies": {}, "limit": None}
-    assert read_records(tmp_path) == [{"task": "a", "group": "all", "depth": 1, **since}]
-
-
-def test_read_records__groups_by_depth_what_was_written_before_there_were_groups(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "expert", limit=6)
-    records = evaluate(config, tmp_path)
-    written = (tmp_path / "summary.json").read_text()
-    old = [{key: value for key, value in record.items() if key != "group"} for record in records]
-    (tmp_path / "episodes.jsonl").write_text("".join(json.dumps(record) + "\n" for record in old))
-    assert {record["group"] for record in read_records(tmp_path)} == {"depth 2", "depth 3"}
-    evaluate(config, tmp_path)
-    assert (tmp_path / "summary.json").read_text() == written
-
-
 class Fragile:
     """Breaks on its second, third and later tasks until it is mended."""
 
@@ -287,18 +270,6 @@ def test_evaluate__passes_env_args_on(tmp_path: Path):
     (record,) = evaluate(config, tmp_path)
     (other,) = evaluate(RunSpec("TextCraft-v0", "test", "expert", limit=1), tmp_path / "other")
     assert len(record["transcript"][0][1]) < len(other["transcript"][0][1])
-
-
-@pytest.mark.parametrize("line", ["[]", "{}", "nonsense", "7", '{"task": "b"}'])
-def test_read_records__names_a_line_that_is_no_record(tmp_path: Path, line: str):
-    (tmp_path / "episodes.jsonl").write_text('{"task": "a", "depth": 1}\n' + line + "\n")
-    with pytest.raises(RunError, match=r"episodes.jsonl:2"):
-        read_records(tmp_path)
-
-
-def test_read_config__says_what_is_no_run_folder(tmp_path: Path):
-    with pytest.raises(RunError, match="no run folder"):
-        read_config(tmp_path)
 
 
 def test_evaluate__makes_an_error_of_a_record_that_cannot_be_written(tmp_path: Path):

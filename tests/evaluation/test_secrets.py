@@ -20,7 +20,7 @@ from tests.doubles.server import Reply, Request, sends, serving
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.cli import main
-from textcraft_gym.evaluation.run_folder import read_config, read_records
+from textcraft_gym.evaluation.records import read_config, read_records
 
 KEY = "sk-proj-Cn4r7q+Zx/0pW2vT9bLmK5dJh8wXyz"
 MASKED = f"{KEY[:6]}*****{KEY[-4:]}"

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 import pytest
 
 from textcraft_gym import UnknownName
-from textcraft_gym.evaluation.run_folder import read_config
+from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import Cell, grid, legend, sweep, table, tidy
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from textcraft_gym.evaluation.run_folder import read_lines
+from textcraft_gym.evaluation.records import read_lines
 from textcraft_gym.evaluation.run_spec import RunSpec
 
 
@@ -64,12 +64,13 @@ def budget_of(spec: RunSpec, folders: Iterable[str | Path] = ()) -> Budget:
     Without a limit nothing is counted.
 
     Raises:
-        RunError: If a line of a folder is no record.
+        RunError: If a file of episodes cannot be read.
     """
     budget = Budget(spec.max_cost, spec.max_tokens_total)
     if budget.is_unlimited:
         return budget
     for folder in folders:
-        for _, record in read_lines(folder):
-            budget.spend(record.get("cost", 0.0), sum(record.get("tokens", {}).values()))
+        for line in read_lines(folder):
+            if line.record is not None:
+                budget.spend(line.record["cost"], sum(line.record["tokens"].values()))
     return budget

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,7 +117,7 @@ class _Pairing:
 def compare(
     first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude"
 ) -> Comparison:
-    """Compare the episode records of two runs (see ``run_folder``), paired by task.
+    """Compare the episode records of two runs (see ``records.py``), paired by task.
 
     Args:
         first: The records of one run.
@@ -147,26 +148,41 @@ def verdict(runs: Mapping[str, Iterable[Mapping[str, Any]]], *, errors: Errors =
 
 
 def _paired(runs: Iterable[Iterable[Mapping[str, Any]]], errors: Errors) -> _Pairing:
-    flags = [_flags_by_task(records, errors) for records in runs]
-    known = [{task: found for task, found in of_run.items() if found} for of_run in flags]
-    shared = sorted(set.intersection(*map(set, known)))
+    counts = [_counts_by_task(records, errors) for records in runs]
+    known = [{task for task, count in of_run.items() if count.episodes} for of_run in counts]
+    shared = sorted(set.intersection(*known))
     return _Pairing(
-        [{task: Fraction(sum(of_run[task]), len(of_run[task])) for task in shared} for of_run in known],
-        len(set().union(*flags)) - len(shared),
-        max((len(of_run[task]) for of_run in known for task in shared), default=1),
+        [{task: _share(of_run[task]) for task in shared} for of_run in counts],
+        len(set().union(*counts)) - len(shared),
+        max((of_run[task].episodes for of_run in counts for task in shared), default=1),
     )
 
 
-def _flags_by_task(records: Iterable[Mapping[str, Any]], errors: Errors) -> dict[str, list[bool]]:
-    """Return for each task whether each of its episodes was won, without those of which that is not known."""
-    flags: dict[str, list[bool]] = {}
+class _Count(NamedTuple):
+    """How many of the episodes of a task were won, of those of which that is known."""
+
+    won: int = 0
+    episodes: int = 0
+
+
+def _counts_by_task(records: Iterable[Mapping[str, Any]], errors: Errors) -> dict[str, _Count]:
+    counts: dict[str, _Count] = {}
     left_out = ("unknown",) if errors == "count" else ("unknown", "error")
     for record in records:
-        of_task = flags.setdefault(record["task"], [])
         outcome = outcome_of(record)
-        if outcome not in left_out:
-            of_task.append(outcome == "won")
-    return flags
+        count = counts.get(record["task"], _Count())
+        counts[record["task"]] = count if outcome in left_out else _one_more(count, outcome == "won")
+    return counts
+
+
+@cache  # so that the many tasks of a large run share few objects
+def _one_more(count: _Count, won: bool) -> _Count:
+    return _Count(count.won + won, count.episodes + 1)
+
+
+@cache
+def _share(count: _Count) -> Fraction:
+    return Fraction(count.won, count.episodes)
 
 
 def _compare(before: Mapping[str, Fraction], after: Mapping[str, Fraction], pairing: _Pairing) -> Comparison:

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.agents.models.spec import price_of
 from textcraft_gym.evaluation.metrics import ALL
-from textcraft_gym.evaluation.run_folder import Record, RunFolder, key_of, read_records
+from textcraft_gym.evaluation.records import Record, key_of, light, read_records
+from textcraft_gym.evaluation.run_folder import RunFolder
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import plan
 from textcraft_gym.evaluation.timing import in_words
@@ -101,7 +102,7 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
     records: list[Record] = []
     if out is not None:
         RunFolder(out).check(identity)
-        records = [record for record in read_records(out) if not record.get("error")]
+        records = [light(record) for record in read_records(out) if not record["error"]]
     done = {key_of(record) for record in records}
     missing = [episode.about["group"] for key, episode in planned.items() if key not in done]
     bare = Estimate(len(missing), len(planned))

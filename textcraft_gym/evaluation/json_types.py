@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 MAX_INTEGER = 1 << 63
+
+Check: TypeAlias = Callable[[Any], bool]
 
 
 def is_of_type(value: Any, expected: Any) -> bool:
@@ -21,28 +24,34 @@ def is_of_type(value: Any, expected: Any) -> bool:
         value: The value.
         expected: A class of JSON's values, a dataclass, literal texts, or a union, list, dict or tuple of these.
     """
+    return check_of(expected)(value)
+
+
+@cache
+def check_of(expected: Any) -> Check:
+    """Return the check of a type, as a function of the value; see ``is_of_type``."""
     origin, arguments = get_origin(expected), get_args(expected)
-    if origin in (Union, UnionType):
-        return any(is_of_type(value, argument) for argument in arguments)
-    if origin is Literal:
-        return value in arguments and type(value) is str
-    if origin is list:
-        return isinstance(value, list) and all(is_of_type(item, arguments[0]) for item in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(is_of_type(item, arguments[1]) for item in value.values())
-    if origin is tuple:
-        fits = isinstance(value, list) and len(value) == len(arguments)
-        return fits and all(map(is_of_type, value, arguments))
-    if is_dataclass(expected):
-        record: Any = expected
-        hints = field_types(record)
-        fits = isinstance(value, dict) and value.keys() == hints.keys()
-        return fits and all(is_of_type(value[name], hint) for name, hint in hints.items())
-    if expected is float:
-        return is_of_type(value, int) or (type(value) is float and isfinite(value))
+    if expected is Any:
+        return lambda value: True
     if expected is int:
-        return type(value) is int and abs(value) < MAX_INTEGER
-    return expected is Any or type(value) is expected
+        return _is_int
+    if expected is float:
+        return _is_number
+    if is_dataclass(expected):
+        return _object(expected)
+    if origin in (Union, UnionType):
+        return _union(arguments)
+    if origin is Literal:
+        return lambda value: type(value) is str and value in arguments
+    if origin is list:
+        item = check_of(arguments[0])
+        return lambda value: type(value) is list and all(map(item, value))
+    if origin is dict:
+        content = check_of(arguments[1])
+        return lambda value: type(value) is dict and all(map(content, value.values()))
+    if origin is tuple:
+        return _array(tuple(map(check_of, arguments)))
+    return lambda value: type(value) is expected
 
 
 @cache
@@ -61,3 +70,40 @@ def type_name(expected: Any) -> str:
     if expected is NoneType:
         return "None"
     return expected.__name__ if isinstance(expected, type) and not get_args(expected) else str(expected)
+
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int and abs(value) < MAX_INTEGER
+
+
+def _is_number(value: Any) -> bool:
+    return _is_int(value) or (type(value) is float and isfinite(value))
+
+
+def _object(record: Any) -> Check:
+    checks: dict[str, Check] = {}
+
+    def check(value: Any) -> bool:
+        if not checks:  # not before, since a dataclass may have itself in a field
+            checks.update((name, check_of(hint)) for name, hint in field_types(record).items())
+        if type(value) is not dict or value.keys() != checks.keys():
+            return False
+        return all(checks[name](content) for name, content in value.items())
+
+    return check
+
+
+def _union(members: tuple[Any, ...]) -> Check:
+    if all(member in (str, bool, NoneType) for member in members):
+        return lambda value: type(value) in members
+    checks = tuple(map(check_of, members))
+    return lambda value: any(check(value) for check in checks)
+
+
+def _array(checks: tuple[Check, ...]) -> Check:
+    def check(value: Any) -> bool:
+        if type(value) is not list or len(value) != len(checks):
+            return False
+        return all(check(item) for check, item in zip(checks, value, strict=True))
+
+    return check

@@ -6,9 +6,11 @@ it broke by an error of the machinery, and then counts in no rate or mean unless
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import fsum
 from statistics import fmean
 from typing import Any, Literal, TypeAlias
 
@@ -101,7 +103,7 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
 
 
 def summarise(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude") -> Summary:
-    """Summarise episode records (see ``run_folder``).
+    """Summarise episode records (see ``records.py``).
 
     Args:
         records: The records.
@@ -110,54 +112,24 @@ def summarise(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude
     Raises:
         UnknownName: For another word than those of ``errors``.
     """
-    if errors not in ERRORS:
-        raise UnknownName("way with errors", errors, ERRORS)
-    records = list(records)
-    by_outcome: dict[Outcome, list[Mapping[str, Any]]] = {}
-    for record in records:
-        by_outcome.setdefault(outcome_of(record), []).append(record)
-    broken, won = by_outcome.get("error", []), by_outcome.get("won", [])
-    played = [record for record in records if not record.get("error")]
-    scores = [record["reward"] for record in played] + ([0.0] * len(broken) if errors == "count" else [])
-    counts = _by_task(played if errors == "exclude" else records)
-    unknown = len(by_outcome.get("unknown", []))
-    rate = mean_over_tasks([wins / episodes for episodes, wins in counts], len(scores))
-    claimed = [record for record in played if record["claimed_success"]]
-    return Summary(
-        tasks=len(counts),
-        episodes=len(scores),
-        errors=len(broken),
-        limits=dict(Counter(record["limit"] for record in by_outcome.get("limit", []))),
-        unknown=unknown,
-        depth=_mean(record["depth"] for record in records),
-        won=len(won),
-        rate=None if unknown else rate.mean,
-        low=0.0 if unknown else rate.low,
-        high=1.0 if unknown else rate.high,
-        reward=_mean(scores),
-        steps=_mean(record["steps"] for record in played),
-        steps_over_optimal=_mean(_steps_over_optimal(won)),
-        calls=_mean_calls(played),
-        tokens=_mean(sum(record["tokens"].values()) for record in played),
-        cost=sum(record["cost"] + record.get("spent_before", 0.0) for record in records),
-        replies=_sum_of_replies(records),
-        k_max=_mean(record["k_max"] for record in played),
-        k_max_won=_mean(record["k_max"] for record in won),
-        claimed=len(claimed),
-        rightly_claimed=sum(bool(record["won"]) for record in claimed),
-        restores=sum(len(record["restores"]) for record in played),
-        passes=() if unknown or len(scores) == len(counts) else pass_rates(counts),
-    )
+    return summarise_by_group(records, errors=errors)[ALL]
 
 
 def summarise_by_group(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude") -> dict[str, Summary]:
-    """Return a summary for each group, in order, and one for ``all``; see ``summarise``."""
-    records = list(records)
-    names = {record["group"] for record in records}
-    by_group = {
-        name: summarise((record for record in records if record["group"] == name), errors=errors) for name in names
-    }
-    return {name: by_group[name] for name in groups([by_group])} | {ALL: summarise(records, errors=errors)}
+    """Return a summary for each group, in order, and one for ``all``; see ``summarise``.
+
+    The records are read once, and only numbers of them are kept.
+    """
+    if errors not in ERRORS:
+        raise UnknownName("way with errors", errors, ERRORS)
+    sums = {ALL: _Sums(errors)}
+    for record in records:
+        for name in {record["group"], ALL}:
+            if name not in sums:
+                sums[name] = _Sums(errors)
+            sums[name].add(record)
+    by_group = {name: of_group.summary() for name, of_group in sums.items()}
+    return {name: by_group[name] for name in [*groups([by_group]), ALL]}
 
 
 def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
@@ -167,31 +139,88 @@ def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
     return sorted(depths, key=lambda name: (depths[name], name))
 
 
-def _by_task(records: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:
-    """Return the number of episodes of each task, and how many of them were won."""
-    flags: dict[str, list[bool]] = {}
-    for record in records:
-        flags.setdefault(record["task"], []).append(outcome_of(record) == "won")
-    return [(len(of_task), sum(of_task)) for of_task in flags.values()]
+class _Sums:
+    """What a summary needs of episodes, added up one by one.
+
+    Args:
+        errors: What to do with episodes that broke.
+    """
+
+    def __init__(self, errors: Errors) -> None:
+        self.count_errors = errors == "count"
+        self.outcomes: Counter[Outcome] = Counter()
+        self.limits: Counter[str] = Counter()
+        self.replies: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.by_task: dict[str, list[int]] = {}  # the number of episodes that count, and of those won
+        self.rewards, self.ratios, self.costs = array("d"), array("d"), array("d")
+        self.depth: float = 0
+        self.steps = self.tokens = self.k_max = self.k_max_won = self.claimed = self.rightly_claimed = self.restores = 0
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add an episode."""
+        outcome = outcome_of(record)
+        self.outcomes[outcome] += 1
+        self.depth += record["depth"]
+        self.costs.append(record["cost"] + record.get("spent_before", 0.0))
+        self.replies.update(record.get("replies", {}))
+        if outcome != "error" or self.count_errors:
+            of_task = self.by_task.setdefault(record["task"], [0, 0])
+            of_task[0] += 1
+            of_task[1] += outcome == "won"
+            self.rewards.append(0.0 if outcome == "error" else record["reward"])
+        if outcome != "error":
+            self._add_played(record, outcome)
+
+    def _add_played(self, record: Mapping[str, Any], outcome: Outcome) -> None:
+        self.steps += record["steps"]
+        self.tokens += sum(record["tokens"].values())
+        self.calls.update(record["calls"])
+        self.k_max += record["k_max"]
+        self.restores += len(record["restores"])
+        if outcome == "limit":
+            self.limits[record["limit"]] += 1
+        if record["claimed_success"]:
+            self.claimed += 1
+            self.rightly_claimed += outcome == "won"
+        if outcome == "won":
+            self.k_max_won += record["k_max"]
+            if record.get("optimal_length"):
+                self.ratios.append(record["steps"] / record["optimal_length"])
+
+    def summary(self) -> Summary:
+        """Return the summary of the episodes."""
+        broken, unknown, won = (self.outcomes[outcome] for outcome in ("error", "unknown", "won"))
+        episodes = self.outcomes.total()
+        played = episodes - broken
+        counts = [(of_task[0], of_task[1]) for of_task in self.by_task.values()]
+        rate = mean_over_tasks([wins / of_task for of_task, wins in counts], len(self.rewards))
+        return Summary(
+            tasks=len(counts),
+            episodes=len(self.rewards),
+            errors=broken,
+            limits=dict(self.limits),
+            unknown=unknown,
+            depth=_share(self.depth, episodes),
+            won=won,
+            rate=None if unknown else rate.mean,
+            low=0.0 if unknown else rate.low,
+            high=1.0 if unknown else rate.high,
+            reward=fmean(self.rewards) if self.rewards else None,
+            steps=_share(self.steps, played),
+            steps_over_optimal=fmean(self.ratios) if self.ratios else None,
+            calls={role: calls / played for role, calls in self.calls.items()},
+            tokens=_share(self.tokens, played),
+            cost=fsum(self.costs),
+            replies=dict(self.replies),
+            k_max=_share(self.k_max, played),
+            k_max_won=_share(self.k_max_won, won),
+            claimed=self.claimed,
+            rightly_claimed=self.rightly_claimed,
+            restores=self.restores,
+            passes=() if unknown or len(self.rewards) == len(counts) else pass_rates(counts),
+        )
 
 
-def _sum_of_replies(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    whole: Counter[str] = Counter()
-    for record in records:
-        whole.update(record.get("replies", {}))
-    return dict(whole)
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    values = list(values)
-    return fmean(values) if values else None
-
-
-def _mean_calls(played: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the mean number of completions by role, over all episodes, whether or not they asked the role."""
-    roles = dict.fromkeys(role for record in played for role in record["calls"])
-    return {role: fmean(record["calls"].get(role, 0) for record in played) for role in roles}
-
-
-def _steps_over_optimal(won: Iterable[Mapping[str, Any]]) -> list[float]:
-    return [record["steps"] / record["optimal_length"] for record in won if record.get("optimal_length")]
+def _share(total: float, number: int) -> float | None:
+    return total / number if number else None

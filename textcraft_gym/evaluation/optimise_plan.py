@@ -31,8 +31,9 @@ from textcraft_gym.errors import RunError, UnknownName, at_least
 from textcraft_gym.evaluation.backends import LoopBackend, ProcessBackend
 from textcraft_gym.evaluation.episode import token_counts
 from textcraft_gym.evaluation.model_limits import limit_of_answers
+from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.report import Rows, markdown_table
-from textcraft_gym.evaluation.run_folder import Record, RunFolder
+from textcraft_gym.evaluation.run_folder import RunFolder
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import chosen, evaluate_or_raise
 from textcraft_gym.evaluation.step_limit import step_budget
@@ -74,7 +75,7 @@ def optimise_plan(
     task_type: str | None = None,
     batch: int = 4,
     iterations: int = 3,
-    run: Callable[[RunSpec, Path], list[Record]] = evaluate_or_raise,
+    run: Callable[[RunSpec, Path], Sequence[Record]] = evaluate_or_raise,
     on_iteration: Callable[[Iteration], None] = lambda iteration: None,
 ) -> list[Iteration]:
     """Optimise a plan for a kind of task, and write all plans, episodes and calls to a folder.

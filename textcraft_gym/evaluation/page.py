@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
@@ -15,7 +15,8 @@ from textcraft_gym.evaluation import plots
 from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.compare import Comparison, Verdict, compare, verdict
 from textcraft_gym.evaluation.metrics import ALL, Errors, groups, summarise_by_group
-from textcraft_gym.evaluation.page_episodes import OUTCOMES, Line, filters, inside, line, packed
+from textcraft_gym.evaluation.page_episodes import OUTCOMES, Line, Packed, filters, inside, line, packed
+from textcraft_gym.evaluation.records import light
 from textcraft_gym.evaluation.report import (
     PASSES,
     SUCCESS,
@@ -71,23 +72,22 @@ def html_page(
     Records and configs are shown as text: nothing in them becomes markup or code of the page.
 
     Args:
-        runs: Episode records (see ``run_folder``) by the label of the run; the best is found task by task.
+        runs: Episode records (see ``records.py``) by the label of the run; the best is found task by task.
         configs: The config of each run, as ``read_config`` returns it.
         errors: Whether episodes that broke are left out, or count as lost.
     """
+    blocks, runs = _packed(runs)
     by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
     asked = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
     judged = {run: summaries for run, summaries in asked.items() if not summaries[ALL].unknown}
     simulated = {run for run, records in runs.items() if is_simulated(configs[run], records)}
     told = {run: _without_models(configs[run]) if _asks_nothing(runs[run]) else configs[run] for run in runs}
     replies = replies_table(by_group)
-    records = [record for of_run in runs.values() for record in of_run]
-    blocks = packed(map(inside, records))
     page = _template().render(
         games=_games(runs, configs, errors),
         errors=errors,
         whole={run: summaries[ALL] for run, summaries in by_group.items()},
-        episodes=len(records),
+        episodes=sum(map(len, runs.values())),
         simulated=simulated,
         asked_simulated=simulated & asked.keys(),
         settings=_settings({run: _kept(config, is_folded=False) for run, config in told.items()}),
@@ -119,6 +119,19 @@ def html_page(
     )
     # A lone surrogate, which JSON can hold, cannot be encoded as UTF-8.
     return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def _packed(runs: Mapping[str, Iterable[Record]]) -> tuple[Packed, dict[str, list[Record]]]:
+    """Return all that episodes hold, packed, and the records without it: each is read once, and few are whole."""
+    kept: dict[str, list[Record]] = {run: [] for run in runs}
+
+    def insides() -> Iterator[str]:
+        for run, records in runs.items():
+            for record in records:
+                kept[run].append(light(record))
+                yield inside(record)
+
+    return packed(insides()), kept
 
 
 @cache

@@ -10,7 +10,7 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.evaluation.episode import Episode, EpisodeRunner
-from textcraft_gym.evaluation.json_types import field_types, is_of_type, type_name
+from textcraft_gym.evaluation.records import MAX_SHOWN, shown
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Planned, is_won
 
@@ -24,9 +24,6 @@ REPLAYED = ("seed", "repeat", "reward", "won", "steps", "trials", "restores", "p
 
 SUMMED = ("calls", "tokens", "k_max", "trace", "limit", "error", "traceback", "claimed_success")
 """Fields that a replay cannot know, and which must agree with each other."""
-
-MAX_SHOWN = 160
-"""Maximum length of a value in a message, in characters."""
 
 
 class Difference(NamedTuple):
@@ -82,21 +79,6 @@ class RecordedActions:
         return None
 
 
-def malformed(record: Mapping[str, Any], planned: Planned | None) -> str:
-    """Return what is wrong with the fields of a record and their types; empty if nothing is."""
-    hints = field_types(Episode)
-    described = ("task", "group", "depth", "optimal_length") if planned is None else planned.about
-    expected = {*hints, *described}
-    if missing := sorted(expected - record.keys()):
-        return f"it has no {', '.join(missing)}"
-    if more := sorted(record.keys() - expected):
-        return f"it has a field more, {_shown(more[0])}"
-    for name, hint in hints.items():
-        if not is_of_type(record[name], hint):
-            return f"expected {name} of type {type_name(hint)}, got {_shown(record[name])}"
-    return ""
-
-
 def differences(
     env: gym.Env[str, str], record: Mapping[str, Any], planned: Planned, spec: RunSpec, max_steps: int
 ) -> Iterator[str]:
@@ -110,9 +92,6 @@ def differences(
         max_steps: Its maximum number of actions.
     """
     transcript: Sequence[tuple[str | None, str]] = record["transcript"]
-    if transcript[0][0] is not None:
-        yield "the transcript does not begin with a reset"
-        return
     recorded = RecordedActions(transcript, record["restores"])
     runner = EpisodeRunner(env, recorded, planned.job, None, max_steps, spec.max_calls, won_at=spec.won_at)
     runner.advance()
@@ -127,7 +106,7 @@ def differences(
     replayed = {**vars(episode), **planned.about, "won": is_won(episode)}
     for name in (*planned.about, *REPLAYED):
         if not _same(record[name], replayed[name]):
-            yield f"{name}: recorded {_shown(record[name])}, replayed {_shown(replayed[name])}"
+            yield f"{name}: recorded {shown(record[name])}, replayed {shown(replayed[name])}"
     yield from inconsistencies(record, episode.trace.task, spec.max_calls)
 
 
@@ -140,15 +119,15 @@ def inconsistencies(record: Mapping[str, Any], task: str, max_calls: int) -> Ite
         max_calls: The run's maximum number of completions.
     """
     if (record["error"] is not None) != (record["stop_reason"] == "error"):
-        yield f"stop_reason {record['stop_reason']!r} with the error {_shown(record['error'])}"
+        yield f"stop_reason {record['stop_reason']!r} with the error {shown(record['error'])}"
     if (record["limit"] is not None) != (record["stop_reason"] == "limit"):
-        yield f"stop_reason {record['stop_reason']!r} with the limit {_shown(record['limit'])}"
+        yield f"stop_reason {record['stop_reason']!r} with the limit {shown(record['limit'])}"
     if record["traceback"] is not None and record["error"] is None:
         yield "a traceback without an error"
     trace, transcript = record["trace"], record["transcript"]
     nodes = list(_walk(trace))
     if (trace["task"], trace["role"], trace["depth"]) != (task, "agent", 0):
-        yield f"the trace is of {_shown(trace['task'])}, role {_shown(trace['role'])}, depth {trace['depth']}"
+        yield f"the trace is of {shown(trace['task'])}, role {shown(trace['role'])}, depth {trace['depth']}"
     if record["error"] is None and trace["outcome"] is not record["claimed_success"]:
         yield f"claimed_success is {record['claimed_success']}, and the outcome of the trace {trace['outcome']}"
     played = [part for node in nodes for part in node["parts"] if type(part) is int]
@@ -158,13 +137,13 @@ def inconsistencies(record: Mapping[str, Any], task: str, max_calls: int) -> Ite
     for node in nodes:
         actions = sum(transcript[part][0] is not None for part in node["parts"] if type(part) is int)
         if node["steps"] != actions:
-            yield f"the trace counts {node['steps']} steps in the part {_shown(node['task'])}, which has {actions}"
+            yield f"the trace counts {node['steps']} steps in the part {shown(node['task'])}, which has {actions}"
     for name in ("calls", "tokens"):
         counted, total = sum(node[name] for node in nodes), sum(record[name].values())
         if counted != total or min([*record[name].values(), 0]) < 0:
-            yield f"{name}: recorded {_shown(record[name])}, {total} in all, and {counted} in the trace"
+            yield f"{name}: recorded {shown(record[name])}, {total} in all, and {counted} in the trace"
     if sum(record["calls"].values()) > max_calls:
-        yield f"calls: recorded {_shown(record['calls'])}, more than the {max_calls} of the run"
+        yield f"calls: recorded {shown(record['calls'])}, more than the {max_calls} of the run"
     yield from _wrong_depth(record, nodes)
 
 
@@ -190,7 +169,7 @@ def _first_difference(transcript: Sequence[tuple[str | None, str]], episode: Epi
 
 
 def _action(action: str | None) -> str:
-    return "a reset" if action is None else f"action {_shown(action)}"
+    return "a reset" if action is None else f"action {shown(action)}"
 
 
 def _parted(recorded: str, replayed: str) -> str:
@@ -199,7 +178,7 @@ def _parted(recorded: str, replayed: str) -> str:
     first = next((index for index, (one, other) in pairs if one != other), min(len(recorded), len(replayed)))
     start = max(0, first - MAX_SHOWN // 4)
     dots = "..." if start else ""
-    return f"recorded {dots}{_shown(recorded[start:])}, replayed {dots}{_shown(replayed[start:])}"
+    return f"recorded {dots}{shown(recorded[start:])}, replayed {dots}{shown(replayed[start:])}"
 
 
 def _walk(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -212,8 +191,3 @@ def _walk(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _same(one: Any, other: Any) -> bool:
     """Return whether two values are written alike: 1 and true are not, nor are 1 and 1.0."""
     return json.dumps(one) == json.dumps(other)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value) if not isinstance(value, str) or len(value) <= MAX_SHOWN else repr(value[:MAX_SHOWN]) + "..."
-    return text if len(text) <= 2 * MAX_SHOWN else text[:MAX_SHOWN] + "..."

@@ -11,12 +11,12 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 import gymnasium as gym
 from filelock import FileLock, Timeout
@@ -24,45 +24,57 @@ from filelock import FileLock, Timeout
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.advice import advice
-from textcraft_gym.evaluation.episode import TIMES
 from textcraft_gym.evaluation.metrics import summarise_by_group
+from textcraft_gym.evaluation.records import (
+    SCHEMA,
+    Line,
+    Record,
+    Records,
+    read_config,
+    read_identity,
+    read_lines,
+    read_records,
+)
 from textcraft_gym.evaluation.report import label, markdown
 
-Record: TypeAlias = dict[str, Any]
-Key: TypeAlias = tuple[str, int]
-"""What tells an episode of a run from the others: its task, and its number among the episodes of that task."""
-
-SCHEMA = 3
-"""Version of the folder's format. Earlier folders, the first without a number, can be read but not resumed."""
-
-MAX_LINE = 1 << 28
-"""Maximum length of a record in bytes."""
-
-_OLD_KEYS = {"belief": "claimed_success", "ended": "stop_reason"}
-"""Keys of schema 1, with their names in the current schema."""
+BLOCK = 1 << 16
+"""Bytes read at once."""
 
 
 class RunFolder:
-    """Writes a run folder; ``read_config`` and ``read_records`` read one."""
+    """Writes a run folder, which ``records.py`` reads.
+
+    Attributes:
+        path: The folder.
+        records: The records that it has, once it is locked.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self.records = Records(self._file)
         self._lock = FileLock(self.path / ".lock", timeout=0)  # one object, since only that is re-entrant
-        self._episodes: IO[str] | None = None
+        self._episodes: IO[bytes] | None = None
+
+    @property
+    def _file(self) -> Path:
+        return self.path / "episodes.jsonl"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other processes; it is made if missing.
+        """Lock the folder against other processes and take up its records; it is made if missing.
 
         Raises:
             RunError: If another process is writing to it.
         """
         self.path.mkdir(parents=True, exist_ok=True)
+        is_held = self._lock.is_locked
         try:
             self._lock.acquire()
         except Timeout as error:
             raise RunError(f"{self.path} is being written by another process") from error
         try:
+            if not is_held:
+                self._take_up()
             yield
         finally:
             self._lock.release()
@@ -74,38 +86,35 @@ class RunFolder:
             RunError: If it holds another run, or another version of the format.
         """
         if not (self.path / "config.json").exists():
-            if (self.path / "episodes.jsonl").exists():
+            if self._file.exists():
                 raise RunError(f"{self.path} holds episodes of a run without its config.json; choose another folder")
             return
-        held = read_config(self.path)
-        if held.get("schema") != SCHEMA:
-            raise RunError(
-                f"{self.path} holds a run of format {held.get('schema', 1)}, not {SCHEMA}; choose another folder"
-            )
+        held = read_identity(self.path)
         changed = [f"{key}: {held.get(key)!r}, now {now!r}" for key, now in identity.items() if held.get(key) != now]
         if changed:
             raise RunError(f"{self.path} holds another run ({'; '.join(changed)}); choose another folder")
 
     def begin(self, identity: Mapping[str, Any]) -> None:
-        """Write the config of a new run, or drop the incomplete last line of a killed one."""
+        """Write the config of a new run."""
         if not (self.path / "config.json").exists():
             versions = {"python": platform.python_version(), "gymnasium": gym.__version__, "commit": _git_commit()}
             self._write_config({"schema": SCHEMA, **identity, "begun_with": versions, "started": now()})
-        _drop_unfinished_line(self.path / "episodes.jsonl")
 
-    def append(self, line: str) -> None:
-        """Write the line of an episode, and flush it."""
+    def append(self, record: Record, line: str) -> None:
+        """Write the record of an episode, whose line this is (see ``line_of``), and flush it."""
         if self._episodes is None:
-            self._episodes = (self.path / "episodes.jsonl").open("a", encoding="utf-8", newline="\n")
-        self._episodes.write(line + "\n")
+            self._episodes = self._file.open("ab")
+        start = self._episodes.tell()
+        self._episodes.write(line.encode() + b"\n")
         self._episodes.flush()
+        self.records.add(record, start)
 
     def close(self) -> None:
         """Close the file of episodes."""
         if self._episodes is not None:
             self._episodes.close()
 
-    def finish(self, records: list[Record]) -> None:
+    def finish(self, records: Iterable[Record]) -> None:
         """Write the summary and the report of a run that has all its records."""
         summaries = summarise_by_group(records)
         as_json = json.dumps({name: asdict(summary) for name, summary in summaries.items()}, indent=2)
@@ -115,87 +124,16 @@ class RunFolder:
         atomic_write(self.path / "report.md", table)
         self._write_config({**config, "finished": now()})
 
+    def _take_up(self) -> None:
+        """Read the records, after the incomplete last line of a killed run is dropped and damaged lines are moved."""
+        if self._file.exists():
+            with self._file.open("r+b") as lines:
+                _drop_unfinished_line(lines)
+            _set_aside([line for line in read_lines(self.path) if line.record is None], self._file)
+        self.records = read_records(self.path)
+
     def _write_config(self, config: Mapping[str, Any]) -> None:
         atomic_write(self.path / "config.json", json.dumps(config, indent=2) + "\n")
-
-
-def read_config(folder: str | Path) -> dict[str, Any]:
-    """Return the config of a run folder: its spec, with the versions and digests at its first start.
-
-    Raises:
-        RunError: If there is none.
-    """
-    file = Path(folder) / "config.json"
-    try:
-        config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{folder} is no run folder: {error}") from error
-    return config
-
-
-def read_records(folder: str | Path) -> list[Record]:
-    """Return the records of a run folder, the last one for each episode; an empty list if it has none yet.
-
-    If earlier attempts at an episode raised, ``spent_before`` is their cost.
-
-    Raises:
-        RunError: If a line is no record; an incomplete last line is ignored.
-    """
-    return latest(record for _, record in read_lines(folder))
-
-
-def read_lines(folder: str | Path) -> Iterator[tuple[int, Record]]:
-    """Yield every record of a run folder with the number of its line, those of superseded attempts as well.
-
-    Raises:
-        RunError: If a line is no record; an incomplete last line is ignored.
-    """
-    file = Path(folder) / "episodes.jsonl"
-    if not file.exists():
-        return
-    if not file.is_file():  # a pipe or a device could be read for ever
-        raise RunError(f"{file} is no file")
-    with file.open("rb") as lines:
-        for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
-            if not line.endswith(b"\n"):
-                if len(line) == MAX_LINE:
-                    raise RunError(f"{file}:{number}: expected a line of less than {MAX_LINE >> 20} MiB")
-                return  # the incomplete line of a killed run
-            try:
-                record = _in_current_schema(json.loads(line))
-                if not isinstance(record["task"], str) or type(record["repeat"]) is not int:
-                    raise TypeError("an episode is named by a text and a number")
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise RunError(f"{file}:{number}: not an episode record") from error
-            yield number, record
-
-
-def latest(records: Iterable[Record]) -> list[Record]:
-    """Return the last record of each episode, with the cost of earlier attempts that raised as ``spent_before``.
-
-    Raises:
-        RunError: If such an attempt has no cost.
-    """
-    by_key: dict[Key, Record] = {}
-    for record in records:
-        earlier = by_key.get(key_of(record))
-        if earlier and earlier.get("error"):  # its completions were paid for nevertheless
-            try:
-                record["spent_before"] = earlier["cost"] + earlier.get("spent_before", 0.0)
-            except (KeyError, TypeError) as error:
-                raise RunError(f"not an episode record: an attempt at {record['task']} without its cost") from error
-        by_key[key_of(record)] = record
-    return list(by_key.values())
-
-
-def key_of(record: Mapping[str, Any]) -> Key:
-    """Return the key of a record's episode."""
-    return record["task"], record["repeat"]
-
-
-def without_timing(record: Mapping[str, Any]) -> Record:
-    """Return a record without its times, which differ between runs, for comparisons."""
-    return {key: value for key, value in record.items() if key not in TIMES}
 
 
 def now() -> str:
@@ -203,24 +141,38 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def _in_current_schema(record: Record) -> Record:
-    """Return a record with the keys of the current schema; records of schema 1 may have a depth and no group."""
-    record = {_OLD_KEYS.get(key, key): value for key, value in dict(record).items()}
-    record.setdefault("group", f"depth {record['depth']}")
-    record.setdefault("restores", [])  # in older records agents went back by resets only
-    record.setdefault("picture", "")  # and no environment drew one
-    record.setdefault("repeat", 0)  # nor was a task played twice,
-    record.setdefault("replies", {})  # replies were not counted,
-    record.setdefault("limit", None)  # and limits of a model were errors or empty actions
-    return record
+def _set_aside(damaged: Sequence[Line], file: Path) -> None:
+    """Move lines of a file to ``damaged.jsonl`` beside it."""
+    if not damaged:
+        return
+    kept = file.with_name(f"{file.name}.new")
+    with file.open("rb") as lines, kept.open("wb") as good, file.with_name("damaged.jsonl").open("ab") as bad:
+        for line in damaged:
+            _copy(lines, good, line.start - lines.tell())
+            _copy(lines, bad, line.length)
+        _copy(lines, good, file.stat().st_size - lines.tell())
+    kept.replace(file)
 
 
-def _drop_unfinished_line(file: Path) -> None:
-    if file.exists():
-        whole = file.read_bytes()
-        end = whole.rfind(b"\n") + 1
-        if end < len(whole):
-            os.truncate(file, end)
+def _copy(source: IO[bytes], target: IO[bytes], length: int) -> None:
+    while length:
+        block = source.read(min(BLOCK, length))
+        target.write(block)
+        length -= len(block)
+
+
+def _drop_unfinished_line(file: IO[bytes]) -> None:
+    """Cut a file after its last line break, which is looked for from the end."""
+    end = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    file.truncate(end)
 
 
 def _git_commit() -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -20,7 +20,9 @@ from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
 from textcraft_gym.evaluation.budget import budget_of
 from textcraft_gym.evaluation.episode import Episode, Job
-from textcraft_gym.evaluation.run_folder import Key, Record, RunFolder, key_of, read_records
+from textcraft_gym.evaluation.json_types import is_of_type, type_name
+from textcraft_gym.evaluation.records import TASK, Key, Record, Records, line_of, shown
+from textcraft_gym.evaluation.run_folder import RunFolder
 from textcraft_gym.evaluation.run_spec import DEFAULT_SEEDS, RunSpec
 from textcraft_gym.evaluation.step_limit import step_budget
 from textcraft_gym.evaluation.stop_rule import StopRule
@@ -53,9 +55,9 @@ def evaluate(
     spec: RunSpec,
     out: str | Path,
     *,
-    on_start: Callable[[int, list[Record]], None] = lambda total, done: None,
+    on_start: Callable[[int, Records], None] = lambda total, done: None,
     on_episode: Callable[[Record], None] = lambda record: None,
-    on_stop: Callable[[RunStopped], None] = lambda stop: warn(str(stop), stacklevel=3),
+    on_stop: Callable[[RunStopped], None] = lambda stop: warn(str(stop), stacklevel=4),
 ) -> list[Record]:
     """Play every task of a run that ``out`` does not hold yet, and write the summary and the report.
 
@@ -80,6 +82,18 @@ def evaluate(
         ModelError, PromptError: If the models or the prompts cannot be had.
         BackendError: If there can be no workers.
     """
+    return list(play_run(spec, out, on_start=on_start, on_episode=on_episode, on_stop=on_stop))
+
+
+def play_run(
+    spec: RunSpec,
+    out: str | Path,
+    *,
+    on_start: Callable[[int, Records], None],
+    on_episode: Callable[[Record], None],
+    on_stop: Callable[[RunStopped], None],
+) -> Records:
+    """Evaluate as ``evaluate`` does, and return records that stay in their file, since a million have no room."""
     spec = spec.resolved()
     backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
     spec, planned, identity = plan(spec)
@@ -91,26 +105,22 @@ def evaluate(
         if folder.path.is_dir():
             stack.enter_context(folder.locked())
         budget = budget_of(spec, [out])
-        # Workers are made before the folder, so that a run that cannot be played leaves none behind.
-        to_play = set(planned) - set(_done(out))
+        to_play = planned.keys() - folder.records.done
         play = stack.enter_context(backend.open(budget.rest(spec))) if to_play and not budget.reached else None
         stack.enter_context(folder.locked())
         folder.check(identity)  # again: another process may have made the folder meanwhile
-        done = _done(out)
-        missing = _missing(planned, done, read_records(out))
         folder.begin(identity)
         stack.callback(folder.close)
-        on_start(len(planned), [done[key] for key in planned if key in done])
+        records = folder.records
+        missing = _missing(planned, records)
+        on_start(len(planned), records.chosen(key for key in planned if key not in missing))
         rule = StopRule(budget, len(missing))
         if play is not None:
             for record, line in stack.enter_context(closing(_played_records(play, missing, rule))):
-                folder.append(line)
+                folder.append(record, line)
                 on_episode(record)
-        # Read back, since the folder adds what earlier attempts at an episode have cost.
-        written = {key_of(record): record for record in read_records(out)}
-        records = [written[key] for key in planned if key in written]
-        played = sum(not record.get("error") for record in records)
-        stop = rule.stop(f"{played} of {len(planned)} episodes are in {out}")
+        records = records.chosen(planned)
+        stop = rule.stop(f"{len(records.done)} of {len(planned)} episodes are in {out}")
         if stop is None:
             folder.finish(records)
     if stop is not None:
@@ -135,16 +145,11 @@ def evaluate_or_raise(spec: RunSpec, out: str | Path) -> list[Record]:
     return evaluate(spec, out, on_stop=raise_stop)
 
 
-def _done(out: str | Path) -> dict[Key, Record]:
-    """Return the records of a folder, which may not be there, but for those of errors."""
-    return {key_of(record): record for record in read_records(out) if not record.get("error")}
-
-
-def _missing(planned: Mapping[Key, Planned], done: Container[Key], records: Iterable[Record]) -> dict[Key, Planned]:
+def _missing(planned: Mapping[Key, Planned], records: Records) -> dict[Key, Planned]:
     """Return the episodes to play, those never tried before first: lasting errors must not stop each start of a run."""
-    tried = {key_of(record) for record in records}
+    done = records.done
     missing = [key for key in planned if key not in done]
-    return {key: planned[key] for key in sorted(missing, key=lambda key: key in tried)}
+    return {key: planned[key] for key in sorted(missing, key=lambda key: key in records.played)}
 
 
 def plan(spec: RunSpec) -> Plan:
@@ -188,13 +193,26 @@ def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     tasks = tasks_of(env)
     if tasks is not None:
         return {
-            task.id: Planned(Job(task.id, spec.seed), describe_task(task), task_hash(spec.env, task))
+            task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task))
             for task in chosen(tasks, spec.tasks)[: spec.limit]
         }
     if spec.tasks is not None:
         raise ValueError(f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds")
     seeds = range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS))
     return {_seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed)) for seed in seeds}
+
+
+def _described(task: Task) -> dict[str, Any]:
+    """Return the fields of a task in records.
+
+    Raises:
+        ValueError: If one of them is of another type than in a record; the task may be of a foreign environment.
+    """
+    about = describe_task(task)
+    for name, expected in TASK.items():
+        if not is_of_type(about[name], expected):
+            raise ValueError(f"expected {name} of a task of type {type_name(expected)}, got {shown(about[name])}")
+    return about
 
 
 def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
@@ -244,11 +262,11 @@ def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
     try:
         played = redacted(asdict(episode))
         record = {**planned.about, **played, "task": planned.about["task"], "won": is_won(episode)}
-        return record, json.dumps(record, allow_nan=False)
+        return record, line_of(record)
     except (TypeError, ValueError, RecursionError) as error:
         unwritable = failed_episode(planned.job, f"its record cannot be written: {error}", cost=episode.cost)
         record = {**planned.about, **redacted(asdict(unwritable)), "task": planned.about["task"], "won": None}
-        return record, json.dumps(record)
+        return record, line_of(record)
 
 
 def is_won(episode: Episode) -> bool | None:

@@ -17,8 +17,8 @@ from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunStopped
 from textcraft_gym.evaluation.budget import Budget, budget_of
 from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
+from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.report import Rows, interval, markdown_table, number
-from textcraft_gym.evaluation.run_folder import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.evaluation.spread import spread
@@ -69,7 +69,7 @@ def sweep(
     cells: Sequence[Cell],
     out: str | Path,
     *,
-    run: Callable[[RunSpec, Path], list[Record]] = evaluate_or_raise,
+    run: Callable[[RunSpec, Path], Sequence[Record]] = evaluate_or_raise,
 ) -> Results:
     """Play each cell into its own run folder below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
 

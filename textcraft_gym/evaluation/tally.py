@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from textcraft_gym.evaluation.metrics import outcome_of
-from textcraft_gym.evaluation.run_folder import Record
+from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.success import mean_over_tasks
 from textcraft_gym.evaluation.timing import in_words
 

@@ -17,11 +17,20 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.episode import Episode
-from textcraft_gym.evaluation.foreign_run import check_bounded, foreign_spec, is_trusted, read_foreign_config
+from textcraft_gym.evaluation.foreign_run import check_bounds, foreign_spec, is_trusted
 from textcraft_gym.evaluation.metrics import summarise_by_group
-from textcraft_gym.evaluation.replay import REPLAYED, SUMMED, Difference, differences, malformed
+from textcraft_gym.evaluation.records import (
+    Key,
+    Record,
+    Records,
+    key_of,
+    light,
+    read_bounded,
+    read_config,
+    read_lines,
+)
+from textcraft_gym.evaluation.replay import REPLAYED, SUMMED, Difference, differences
 from textcraft_gym.evaluation.report import SIMULATED, label, markdown
-from textcraft_gym.evaluation.run_folder import Key, Record, key_of, latest, read_lines
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Plan, plan
 from textcraft_gym.printable import printable
@@ -147,7 +156,8 @@ def verify(
     Raises:
         RunError: If the folder cannot be read, or its world cannot be had here.
     """
-    config = read_foreign_config(folder)
+    config = read_config(folder)
+    check_bounds(config, folder)
     spec = foreign_spec(config, trusted, {**config["env_args"], **(env_args or {})}, split, prompts)
     found = Verification()
     try:
@@ -162,7 +172,10 @@ def verify(
     _compare_identity(config, planned, found)
     with closing(env):
         records = _replay_all(Path(folder), env, planned, found)
-    _compare_summary(Path(folder), config, [records[key] for key in planned.episodes if key in records], found)
+    # With the task's own values, so that a wrong group does not stop the summary.
+    _compare_summary(
+        Path(folder), config, [light(record) | planned.episodes[key_of(record)].about for record in records], found
+    )
     return found
 
 
@@ -213,63 +226,47 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verificat
         found.notes.append(f"played with version {config['version']!r}, rechecked with {planned.identity['version']}")
 
 
-def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification) -> dict[Key, Record]:
-    """Replay every record, and return the last one for each episode without its transcript."""
-    last: dict[Key, Record] = {}
-
-    def replayed() -> Iterator[Record]:
-        for line, record in read_lines(folder):
-            where = f"episodes.jsonl:{line}, {_named(key_of(record))}"
-            started = time.perf_counter()
-            slim = _replay_one(env, planned, record, last.get(key_of(record)), where, found)
-            found.seconds += time.perf_counter() - started
-            if slim is not None:
-                last[key_of(slim)] = slim
-                yield slim
-
-    records = {key_of(record): record for record in latest(replayed())}
-    found.errors = sum(bool(record["error"]) for record in records.values())
-    missing = [_named(key) for key in planned.episodes if key not in records]
+def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification) -> Records:
+    """Replay every record, and return the last one for each episode, in the order of the run."""
+    records = Records(folder / "episodes.jsonl")
+    for line in read_lines(folder):
+        started = time.perf_counter()
+        if line.record is None:
+            found.differs(f"episodes.jsonl:{line.number}", line.wrong)
+        elif _is_counted(env, planned, line.number, line.record, records, found):
+            records.add(line.record, line.start)
+        found.seconds += time.perf_counter() - started
+    found.errors = len(records) - len(records.done)
+    missing = [_named(key) for key in planned.episodes if key not in records.played]
     if missing:
         others = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
         count = f"{len(missing)} of {len(planned.episodes)} episodes are missing"
         found.differs("episodes.jsonl", f"{count}: {', '.join(missing[:10])}{others}")
-    return records
+    return records.chosen(planned.episodes)
 
 
-def _replay_one(
-    env: gym.Env[str, str],
-    planned: Plan,
-    record: Record,
-    earlier: Record | None,
-    where: str,
-    found: Verification,
-) -> Record | None:
-    """Recheck one record, and return it without its transcript; None if it cannot be counted."""
-    episode = planned.episodes.get(key_of(record))
-    try:
-        if wrong := malformed(record, episode):
-            found.differs(where, wrong)
-            return None
-        if episode is None:
-            found.differs(where, "the run has no such episode")
-            return None
-        if earlier and not earlier["error"]:
-            found.differs(where, "the episode is there twice, and only an error may be followed by another attempt")
-        if record["transcript"]:
-            found.episodes += 1
-            found.steps += record["steps"]
-            for what in differences(env, record, episode, planned.spec, planned.identity["max_steps"]):
-                found.differs(where, what)
-        else:
-            found.leaves_out(f"{where}: it has no transcript")
-            if not record["error"]:
-                found.differs(where, "it has no transcript and no error")
-    except RecursionError:
-        found.differs(where, "it is nested too deeply")
-        return None
-    # The task's own values, so that a wrong group does not stop the summary.
-    return {**record, **episode.about, "transcript": [], "trace": None, "traceback": None}
+def _is_counted(
+    env: gym.Env[str, str], planned: Plan, line: int, record: Record, earlier: Records, found: Verification
+) -> bool:
+    """Recheck the record of a line, and return whether it is one of the run."""
+    key = key_of(record)
+    where = f"episodes.jsonl:{line}, {_named(key)}"
+    episode = planned.episodes.get(key)
+    if episode is None:
+        found.differs(where, "the run has no such episode")
+        return False
+    if earlier.is_done(key):
+        found.differs(where, "the episode is there twice, and only an error may be followed by another attempt")
+    if record["transcript"]:
+        found.episodes += 1
+        found.steps += record["steps"]
+        for what in differences(env, record, episode, planned.spec, planned.identity["max_steps"]):
+            found.differs(where, what)
+    else:
+        found.leaves_out(f"{where}: it has no transcript")
+        if not record["error"]:
+            found.differs(where, "it has no transcript and no error")
+    return True
 
 
 def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[Record], found: Verification) -> None:
@@ -279,10 +276,8 @@ def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[
         return
     summaries = summarise_by_group(records)
     try:
-        for name in ("summary.json", "report.md"):
-            check_bounded(folder / name)
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        report = (folder / "report.md").read_text(encoding="utf-8")
+        summary = json.loads(read_bounded(folder / "summary.json"))
+        report = read_bounded(folder / "report.md")
     except (OSError, ValueError, RecursionError) as error:
         found.differs("summary.json, report.md", f"cannot be read: {error}")
         return

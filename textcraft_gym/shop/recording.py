@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from textcraft_gym.errors import RunError, UnknownName
-from textcraft_gym.evaluation.run_folder import Record, read_config, read_records
+from textcraft_gym.evaluation.records import Record, read_config, read_records
 from textcraft_gym.shop.session import ENV, Session, Storefront
 
 
@@ -25,7 +25,7 @@ class Run:
     """
 
     name: str
-    records: list[Record]
+    records: Sequence[Record]
     env_args: Mapping[str, Any]
     fingerprint: str
 
@@ -61,7 +61,7 @@ def read_run(path: str | Path, task: str | None = None) -> Run:
     """
     path = Path(path)
     config = _saved(path) if path.is_file() else read_config(path)
-    records = [config] if path.is_file() else read_records(path)
+    records: Sequence[Record] = [config] if path.is_file() else read_records(path)
     if config.get("env") != ENV:
         raise RunError(f"{path} was played in {config.get('env')}; the shop replays {ENV}")
     if task is not None:
