@@ -134,7 +134,7 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         ([*REACT, "--backend", "thread", "--out", "x"], "loop, process, ray"),
         (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
         (["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"], "openai, sharegpt, trl, verl"),
-        (["export", "nowhere", "--out", "x"], "config.json is no file"),
+        (["export", "nowhere", "--out", "x"], "nowhere is no run folder"),
         ([*REACT, "--model", "simulated:span=0", "--out", "x"], "span of 1 or more"),
         ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
         ([*REACT, "--replay-only", "--out", "x"], "name the cassette"),
