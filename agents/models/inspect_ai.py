@@ -50,6 +50,8 @@ PARAMETERS = ("max_tokens", "temperature", "seed", "stop_seqs")
 """Fields of inspect's ``GenerateConfig`` that each request sets, each of which can be left out."""
 MAX_RETRIES = 5
 """Maximum number of retries; inspect by itself has no end of them."""
+ATTEMPT_SECONDS = 300
+"""Seconds to wait for one whole answer; inspect by itself waits without end."""
 
 _FINISH: Mapping[str, FinishReason] = {
     "max_tokens": "length",
@@ -77,8 +79,8 @@ class InspectModel:
             default none, and 4,096 from the moment that the model is seen to reason.
         omit: Names of ``PARAMETERS`` to leave out.
         model_args: Arguments of inspect's provider.
-        config: Further fields of inspect's ``GenerateConfig``, such as ``max_connections``, ``timeout``,
-            ``reasoning_effort`` and ``top_p``.
+        config: Further fields of inspect's ``GenerateConfig``, such as ``max_connections``, ``reasoning_effort``,
+            ``top_p``, and ``attempt_timeout``, which is 300 seconds by default.
 
     Raises:
         ModelError: If inspect cannot make the model.
@@ -111,7 +113,7 @@ class InspectModel:
         self.omit = frozenset(omit)
         self.room = ReasoningRoom(reasoning_tokens)
         self.config = GenerateConfig(
-            **{"max_retries": MAX_RETRIES} if isinstance(name, str) else {},
+            **{"max_retries": MAX_RETRIES, "attempt_timeout": ATTEMPT_SECONDS} if isinstance(name, str) else {},
             **{} if reasoning_tokens is None else {"reasoning_tokens": reasoning_tokens},
         ).merge(GenerateConfig(**config))
         self._model = name if isinstance(name, Inspects) else self._make(name, base_url, api_key, model_args or {})

@@ -210,6 +210,8 @@ class Api(ModelAPI):
             Api.most = max(Api.most, Api.flying)
             await asyncio.sleep(0.2)
             Api.flying -= 1
+        if self.model_name == "silent":
+            await asyncio.sleep(600)
         if self.model_name in ERRORS:
             raise ERRORS[self.model_name][0]
         if self.model_name == "returned":
@@ -255,6 +257,15 @@ def test_errors__say_what_follows_for_the_run(name: str):
 def test_error_that_is_returned__has_no_request_in_it():
     with pytest.raises(ModelUnavailable, match=r"^doubles/returned: no such model$"):
         InspectModel("doubles/returned").complete("p", **ASK)
+
+
+def test_complete__waits_for_no_answer_without_end(monkeypatch: pytest.MonkeyPatch):
+    assert InspectModel("doubles/silent").config.attempt_timeout == 300
+    monkeypatch.setattr("textcraft_gym.agents.models.inspect_ai.ATTEMPT_SECONDS", 1)
+    Api.tries = 0
+    with pytest.raises(ModelError, match=r"^doubles/silent: .*exceeded"):
+        InspectModel("doubles/silent", max_retries=1).complete("p", **ASK)
+    assert Api.tries == 2
 
 
 def test_requests__are_in_flight_together():
