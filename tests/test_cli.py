@@ -18,12 +18,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import textcraft_gym
+from tests.evaluation.test_runner import untimed
 from textcraft_gym import display, tasks
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.cli import app, main
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.evaluation.records import read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate
 from textcraft_gym.human_play import completions
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.registration import SUITE
@@ -507,7 +509,12 @@ def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
     assert "precision" in output
 
 
-def test_evaluate__interrupted_leaves_a_run_that_goes_on(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("sent", "status", "backend"), [(signal.SIGINT, 130, "loop"), (signal.SIGTERM, 143, "process")]
+)
+def test_evaluate__interrupted_leaves_a_run_that_goes_on(
+    monkeypatch, tmp_path: Path, sent: int, status: int, backend: str
+):
     (tmp_path / "slow.py").write_text(
         "import time\n"
         "from textcraft_gym.agents.contract.agent import Completion\n"
@@ -516,22 +523,42 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(tmp_path: Path):
         "        time.sleep(0.05)\n"
         "        return Completion('task failed!')\n"
     )
-    command = [*REACT, "--model", "slow:Slow", "--limit", "40", "--out", "run", "--workers", "2"]
-    arguments = [sys.executable, "-m", "textcraft_gym", *command]
+    command = [*REACT, "--model", "slow:Slow", "--limit", "40", "--workers", "2", "--backend", backend]
+    arguments = [sys.executable, "-m", "textcraft_gym", *command, "--out", "run"]
     started = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     episodes = tmp_path / "run" / "episodes.jsonl"
     deadline = time.monotonic() + 30
     while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
         time.sleep(0.01)
-    started.send_signal(signal.SIGINT)
+    started.send_signal(sent)
     told, _ = started.communicate(timeout=30)
     before = len(read_records(tmp_path / "run"))
-    assert started.returncode == 130
+    assert started.returncode == status
     assert f"Stopped. {before} episodes are in run; the same command continues from there." in told
     assert 3 <= before < 40
     subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
     assert len(read_records(tmp_path / "run")) == 40
     assert episodes.read_bytes().count(b"\n") == 40
+    monkeypatch.syspath_prepend(str(tmp_path))
+    whole = evaluate(
+        RunSpec("TextCraft-v0", "dev", "react", model="slow:Slow", limit=40, workers=20), tmp_path / "whole"
+    )
+    in_order = sorted(read_records(tmp_path / "run"), key=lambda record: record["task"])
+    assert untimed(in_order) == untimed(sorted(whole, key=lambda record: record["task"]))
+
+
+@pytest.mark.parametrize(
+    "command", [["verify"], ["sweep", "--env", "TextCraft-v0", "--agents", "react", "--out", "out"]]
+)
+def test_command__ends_at_sigterm_as_at_ctrl_c(tmp_path: Path, command: list[str]):
+    """A command that has nothing to say about it, and one that has."""
+    begin = "import os, signal, textcraft_gym.cli as cli\n"
+    begin += "def stop(*args, **how): os.kill(os.getpid(), signal.SIGTERM)\n"
+    begin += "cli._verify_installation = cli.run_sweep = stop\ncli.main()"
+    ended = subprocess.run([sys.executable, "-c", begin, *command], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 143
+    assert not ended.stderr
+    assert ended.stdout == ("Stopped. The same command continues from there.\n" if command[0] == "sweep" else "")
 
 
 def test_sweep__prints_one_table(tmp_path: Path):

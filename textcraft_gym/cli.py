@@ -52,6 +52,7 @@ from textcraft_gym.registration import SUITE
 from textcraft_gym.run_options import takes_run_spec
 from textcraft_gym.serve_commands import serve_app
 from textcraft_gym.shop import serve
+from textcraft_gym.signals import sigterm_as_interrupt
 from textcraft_gym.task import describe_task
 from textcraft_gym.trajectories import FORMATS, write_trajectories
 from textcraft_gym.watch import watch as watch_episode
@@ -94,12 +95,14 @@ def main() -> None:
     """Run the command; a mistake of the caller gives one line on standard error and status 2.
 
     So does a run that stops before its last episode: status 3 at its limit, 1 where no further episode could succeed.
+    Ctrl-C and SIGTERM end it in the same way, with status 130 and 143.
     """
     sys.path.append("")  # so that MODULE:CLASS also finds modules in the working folder
     sys.excepthook = show_exception
     warnings.showwarning = _show_warning
     try:
-        app()
+        with sigterm_as_interrupt():
+            app()
     except RunStopped as stop:
         say(f"textcraft-gym: {stop}", error=True)
         sys.exit(3 if stop.at_limit else 1)
@@ -149,7 +152,7 @@ def evaluate(
     """Let an agent play every task of a split, and print its success by group of tasks.
 
     The exit status is 0 at the end, 1 if every episode ended with an error or no further one could succeed, 2 for a
-    mistake in the command, and 3 at a limit of money or tokens.
+    mistake in the command, 3 at a limit of money, tokens or time, 130 after Ctrl-C, and 143 after SIGTERM.
     """
     if dry_run:
         display.show_estimates({out.name: estimate(spec, out)})
