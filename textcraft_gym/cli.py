@@ -29,6 +29,7 @@ from textcraft_gym.evaluation.compare import compare as compare_records
 from textcraft_gym.evaluation.estimate import estimate
 from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
 from textcraft_gym.evaluation.metrics import ERRORS, Errors, summarise_by_group
+from textcraft_gym.evaluation.optimise_plan import RUN_LIMITS
 from textcraft_gym.evaluation.optimise_plan import optimise_plan as write_plans
 from textcraft_gym.evaluation.optimise_plan import summary as summary_of_plans
 from textcraft_gym.evaluation.optimise_plan import table as table_of_plans
@@ -182,7 +183,7 @@ def sweep(
 ) -> None:
     """Evaluate a grid of agents, depths, models and seeds, and print one table.
 
-    Limits of money and tokens are those of all runs together. The exit status is that of evaluate.
+    Limits of money, tokens and time are those of all runs together. The exit status is that of evaluate.
     """
     models = [*(model or []), *(f"simulated:span={value}" for value in _integers(span))] or ["simulated"]
     bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
@@ -213,7 +214,7 @@ def sweep(
 
 
 @app.command("optimise-plan")
-@takes_run_spec(without=("agent", "repeats", "max_cost", "max_tokens_total"))
+@takes_run_spec(without=("agent", "repeats", *RUN_LIMITS))
 def optimise_plan(
     spec: RunSpec,
     out: Annotated[

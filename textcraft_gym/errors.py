@@ -61,7 +61,7 @@ class RunStopped(TextCraftGymError, RuntimeError):
     """A run that ends before its last episode; what it has is kept, and the same run goes on from there.
 
     Attributes:
-        at_limit: Whether its limit of money or tokens is reached; else no further episode could succeed.
+        at_limit: Whether its limit of money, tokens or time is reached; else no further episode could succeed.
     """
 
     def __init__(self, message: str, *, at_limit: bool) -> None:

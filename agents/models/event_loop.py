@@ -11,6 +11,8 @@ from concurrent.futures import TimeoutError as TimedOut
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from textcraft_gym.agents.contract.model import ModelError
+
 Result = TypeVar("Result")
 
 _lock = threading.Lock()
@@ -19,14 +21,23 @@ _thread: threading.Thread | None = None
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
-    """Return the loop, which is started with the first call."""
+    """Return the loop, which is started with the first call.
+
+    Raises:
+        ModelError: If the system has no thread for it.
+    """
     global _loop, _thread
     with _lock:
         if _loop is None:
-            _loop = asyncio.new_event_loop()
+            loop = asyncio.new_event_loop()
             # A daemon, so that an interrupted run does not wait for a slow server.
-            _thread = threading.Thread(target=_loop.run_forever, name="models", daemon=True)
-            _thread.start()
+            thread = threading.Thread(target=loop.run_forever, name="models", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                loop.close()
+                raise ModelError(f"models need a thread of their own: {error}") from error
+            _loop, _thread = loop, thread
         return _loop
 
 

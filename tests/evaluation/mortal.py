@@ -40,6 +40,24 @@ class Mortal:
         return (yield from look(play))
 
 
+class Stuck:
+    """Asks its model for an answer; then it kills its process, or never returns, on one task."""
+
+    def __init__(self, task: str, dies: bool = False) -> None:
+        self.task = task
+        self.dies = dies
+
+    def episode(self, play: Play) -> Routine:
+        yield from play.ask("Hello", max_tokens=1)
+        if play.first.info["task"] == self.task:
+            # Between two requests a parent knows what was paid for.
+            yield from play.act("inventory")
+            if self.dies:
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(600)
+        return (yield from look(play))
+
+
 class Witness:
     """A model that notes each of its prompts in the file ``$WITNESS``, and kills its process before ``$KILLED_AT``."""
 

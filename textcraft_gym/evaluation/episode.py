@@ -46,6 +46,7 @@ from textcraft_gym.agents.contract.model import (
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError, Unsupported
+from textcraft_gym.evaluation.episode_limits import NO_LIMITS, EpisodeLimit, EpisodeLimits, LimitReached
 from textcraft_gym.evaluation.model_calls import ModelCall, ModelCalls
 from textcraft_gym.evaluation.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.evaluation.step_limit import step_budget, without_registered_limit
@@ -92,8 +93,8 @@ class Episode:
         trials: 1 plus the resets that the agent asked for.
         stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``limit``, ``error``, or ``agent`` if
             it stopped by itself.
-        limit: The model's own limit that ended the episode, which is lost by it unless it was won before; None if none
-            did. What the model said is the last note of the trace.
+        limit: The limit that ended the episode, which is lost by it unless it was won before: the model's own, or one
+            that the run sets to each episode; None if none did. The last note of the trace says how.
         error: Type and message of the exception that broke the episode; None if none did.
         traceback: Traceback of that exception.
         transcript: Each action as it was played with its observation. A reset is an entry with the action None, as is a
@@ -121,7 +122,7 @@ class Episode:
     replies: dict[str, int] = field(default_factory=dict)
     trials: int = 1
     stop_reason: str = "agent"
-    limit: Limit | None = None
+    limit: Limit | EpisodeLimit | None = None
     error: str | None = None
     traceback: str | None = None
     transcript: list[tuple[str | None, str]] = field(default_factory=list)
@@ -238,7 +239,7 @@ class EpisodeRunner:
 
     Attributes:
         episode: The record so far.
-        failure: The exception that broke the episode, or the limit of a model that ended it; None if there is none.
+        failure: The exception that broke the episode, or the limit that ended it; None if there is none.
     """
 
     def __init__(
@@ -254,6 +255,7 @@ class EpisodeRunner:
         temperature: float = 0.0,
         on_request: OnRequest = lambda request, episode: None,
         reading: Reading = "lenient",
+        limits: EpisodeLimits = NO_LIMITS,
     ) -> None:
         self.env = self.world = env
         self.agent = agent
@@ -264,6 +266,8 @@ class EpisodeRunner:
         self.won_at = won_at
         self.temperature = temperature
         self.on_request = on_request
+        self.limits = limits
+        self.deadline: float | None = None
         self.episode = Episode(job.task, job.seed, job.repeat, trace=Node(job.task or "", "agent", 0))
         self.failure: Exception | None = None
         self.over = False
@@ -291,11 +295,13 @@ class EpisodeRunner:
 
     def _play(self) -> Generator[ModelCall, None, None]:
         start = time.perf_counter()
+        if self.limits.seconds is not None:
+            self.deadline = time.monotonic() + self.limits.seconds
         self.episode.start = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         try:
             with without_registered_limit(self.env) as self.world:
                 yield from self._run_agent()
-        except ModelLimit as limit:
+        except (ModelLimit, LimitReached) as limit:
             self.failure = limit
             self.episode.stop_reason, self.episode.limit = "limit", limit.limit
             self.play.note(str(limit))
@@ -352,7 +358,12 @@ class EpisodeRunner:
         return named
 
     def _answer(self, request: Request) -> Generator[ModelCall, None, Any]:
-        """Return the answer to a request; the end of the episode and a refusal are thrown into the agent."""
+        """Return the answer to a request; the end of the episode and a refusal are thrown into the agent.
+
+        Raises:
+            LimitReached: If the episode has reached a limit, which is not thrown into the agent: it might go on.
+        """
+        self._check_limits(request)
         self._check_budget(request)
         if self.out_of_budget:
             # An agent may catch EpisodeOver and go on asking, which must not become an infinite loop.
@@ -374,6 +385,12 @@ class EpisodeRunner:
         if isinstance(request, Restore):
             return self._go_back(request.moment)
         raise AgentError(f"expected a request (Act, Ask, Reset, Snapshot or Restore), got {request!r}")
+
+    def _check_limits(self, request: Request) -> None:
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            raise self.limits.out_of_time()
+        if isinstance(request, Ask):  # an action costs nothing
+            self.limits.check_spent(sum(self.episode.tokens.values()), self.episode.cost)
 
     def _check_budget(self, request: Request) -> None:
         """End the episode if a request needs more calls than are left; a reset refunds none."""
@@ -464,7 +481,8 @@ class EpisodeRunner:
         node.calls += request.n
         if request.role == "executor":  # planning alone does not deepen k_max
             self._note_depth(node)
-        call = ModelCall(model, [self._sample(request, index) for index in range(request.n)])
+        samples = [self._sample(request, index) for index in range(request.n)]
+        call = ModelCall(model, samples, deadline=self.deadline)
         yield call
         self.episode.model_seconds = round(self.episode.model_seconds + call.seconds, 6)
         answers = [call.answers[index] for index in range(request.n)]

@@ -1,7 +1,8 @@
 """Aggregates of episode records, by what became of each episode.
 
-An episode is won, lost, or lost by the model's own limit; its outcome is unknown in a world that does not say so; or
-it broke by an error of the machinery, and then counts in no rate or mean unless errors are counted as lost.
+An episode is won, lost, or lost by a limit, the model's own or one that the run sets to each episode; its outcome is
+unknown in a world that does not say so; or it broke by an error of the machinery, and then counts in no rate or mean
+unless errors are counted as lost.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Summary:
         tasks: Number of tasks of the episodes that count.
         episodes: Number of episodes that count: those without an error, or all where errors count as lost.
         errors: Number of episodes with an error.
-        limits: Number of episodes lost by the model's own limit, by its name.
+        limits: Number of episodes lost by a limit, by its name.
         unknown: Number of episodes in which the world did not say whether they were won.
         depth: Mean depth of the tasks, including those of errors.
         won: Number of episodes won.

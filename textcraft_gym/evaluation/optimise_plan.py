@@ -44,6 +44,8 @@ TRAINING_SPLIT = "train"
 TRAINING = {"reflect": "full", "temperature": 1.0}
 """Arguments of the agent in training, where it is given no others."""
 CASSETTE = "calls.sqlite"
+RUN_LIMITS = ("max_cost", "max_tokens_total", "max_seconds")
+"""Limits of a run, which an optimisation of several runs does not have."""
 
 
 class Iteration(NamedTuple):
@@ -107,8 +109,9 @@ def optimise_plan(
         raise ValueError(f"a batch plays each of its tasks once: expected repeats of 1, got {spec.repeats}")
     at_least("batch", batch, 1)
     at_least("iterations", iterations, 1)
-    if spec.max_cost is not None or spec.max_tokens_total is not None:
-        raise ValueError("an optimisation keeps to no max_cost or max_tokens_total: its updates are no part of a run")
+    for limit in RUN_LIMITS:
+        if getattr(spec, limit) is not None:
+            raise ValueError(f"an optimisation keeps to no {limit}: its updates are no part of a run")
     out = Path(out)
     spec = _training_spec(spec, out)
     name, batches = _batches(spec, task_type, batch)

@@ -23,7 +23,7 @@ Record: TypeAlias = Mapping[str, Any]
 OUTCOMES: dict[Outcome, str] = {
     "won": "✓ won",
     "lost": "✗ lost",
-    "limit": "✗ limit of the model",
+    "limit": "✗ limit",
     "unknown": "? unknown",
     "error": "! error",
 }

@@ -23,6 +23,7 @@ from textcraft_gym.agents.redaction import redacted, register_environment, witho
 from textcraft_gym.agents.registry import make_agent, takes
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
+from textcraft_gym.evaluation.episode_limits import EpisodeLimits
 from textcraft_gym.registration import check_is_text, default_argument, default_split, game_profile, make_for
 from textcraft_gym.wrappers.registry import make_wrapper
 
@@ -128,6 +129,27 @@ class RunSpec:
     max_tokens_total: int | None = field(
         default=None, metadata=_about("Stop once the models have read and written this many tokens.", decides=False)
     )
+    max_seconds: float | None = field(
+        default=None,
+        metadata=_about(
+            "Stop after this time; started again, the run goes on, for the same time. The backend loop cannot stop "
+            "within a step of a world or an agent.",
+            decides=False,
+        ),
+    )
+    episode_cost: float | None = field(
+        default=None, metadata=_about("Maximum cost of an episode, which is then lost by it.")
+    )
+    episode_tokens: int | None = field(
+        default=None, metadata=_about("Maximum tokens, read and written, of an episode, which is then lost by them.")
+    )
+    episode_seconds: float | None = field(
+        default=None,
+        metadata=_about(
+            "Maximum time of an episode, which is then lost by it. It ends the wait for a model, and is else checked "
+            "between an agent's requests; with the backend process it also ends a step that never returns."
+        ),
+    )
     workers: int = field(default=1, metadata=_about("Number of concurrent episodes.", decides=False))
     backend: str | Backend = field(
         default="loop",
@@ -143,17 +165,22 @@ class RunSpec:
         at_least("seed", self.seed, 0)
         at_least("max_calls", self.max_calls, 0)
         at_least("repeats", self.repeats, 1)
-        for name, minimum in {"limit": 1, "max_steps": 1, "max_tokens_total": 0}.items():
+        for name, minimum in {"limit": 1, "max_steps": 1, "max_tokens_total": 0, "episode_tokens": 1}.items():
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), minimum)
         if self.reading not in get_args(Reading):
             raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
-        if self.max_cost is not None and not 0 <= self.max_cost < math.inf:
-            raise ValueError(f"expected max_cost of 0 or more, got {self.max_cost!r}")
-        for model in self.models.values() if self.max_cost is not None else ():
-            # Other models may have a cost by themselves; this one would cost nothing, and never reach the limit.
-            if isinstance(model, str) and model.startswith("openai:") and price_of(model) is None:
-                raise ValueError(f"max_cost needs the price of {without_key(model)}: add price=PROMPT/COMPLETION")
+        for name in ("max_cost", "max_seconds"):
+            if getattr(self, name) is not None and not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"expected {name} of 0 or more, got {getattr(self, name)!r}")
+        for name in ("episode_cost", "episode_seconds"):
+            if getattr(self, name) is not None and not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"expected {name} above 0, got {getattr(self, name)!r}")
+        for name in ("max_cost", "episode_cost"):
+            for model in self.models.values() if getattr(self, name) is not None else ():
+                # Other models may have a cost by themselves; this one would cost nothing, and never reach the limit.
+                if isinstance(model, str) and model.startswith("openai:") and price_of(model) is None:
+                    raise ValueError(f"{name} needs the price of {without_key(model)}: add price=PROMPT/COMPLETION")
         if self.won_at is not None and not 0 < self.won_at < math.inf:
             raise ValueError(f"expected won_at to be a reward above 0, got {self.won_at!r}")
         if not 0 <= self.temperature <= MAX_TEMPERATURE:
@@ -170,6 +197,11 @@ class RunSpec:
         else:
             models = {} if self.model is None else {"executor": self.model}
         return models if self.planner is None else {**models, "planner": self.planner}
+
+    @property
+    def episode_limits(self) -> EpisodeLimits:
+        """What each episode may take."""
+        return EpisodeLimits(self.episode_seconds, self.episode_tokens, self.episode_cost)
 
     @property
     def prompt_source(self) -> str | None:

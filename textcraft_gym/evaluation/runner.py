@@ -62,8 +62,8 @@ def evaluate(
     """Play every task of a run that ``out`` does not hold yet, and write the summary and the report.
 
     An environment without tasks is played once with each of ``limit`` seeds. A run stops before its last episode, and
-    has no summary yet, when it reaches a limit of money or tokens, or when no further episode can succeed: no key is
-    accepted, the quota is spent, the server is down. Started again, it goes on.
+    has no summary yet, when it reaches a limit of money, tokens or time, or when no further episode can succeed: no key
+    is accepted, the quota is spent, the server is down. Started again, it goes on.
 
     Args:
         spec: The run.
@@ -270,7 +270,7 @@ def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
 
 
 def is_won(episode: Episode) -> bool | None:
-    """Return whether an episode was won; None in a world that does not say so, unless the model's limit lost it."""
+    """Return whether an episode was won; None in a world that does not say so, unless a limit lost it."""
     return False if episode.won is None and episode.limit else episode.won
 
 

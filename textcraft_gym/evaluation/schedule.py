@@ -10,7 +10,8 @@ import gymnasium as gym
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.errors import RunStopped
 from textcraft_gym.evaluation.budget import Budget
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models
+from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models, OnRequest
+from textcraft_gym.evaluation.episode_limits import NO_LIMITS, EpisodeLimits
 from textcraft_gym.evaluation.model_calls import DEFAULT_THREADS, ModelCall, ModelCalls
 from textcraft_gym.evaluation.step_limit import step_budget
 
@@ -26,7 +27,9 @@ def run_episodes(
     won_at: float | None = None,
     temperature: float = 0.0,
     reading: Reading = "lenient",
+    limits: EpisodeLimits = NO_LIMITS,
     budget: Budget | None = None,
+    on_request: OnRequest = lambda request, episode: None,
 ) -> Generator[Episode, None, None]:
     """Play many episodes, one per environment at a time, and yield each as it ends.
 
@@ -43,8 +46,13 @@ def run_episodes(
         won_at: As in ``run_episode``.
         temperature: As in ``run_episode``.
         reading: As in ``run_episode``.
-        budget: What all episodes together may be answered by models, which is counted in it; None for no limit. Once it
-            is spent no episode begins, and one under way ends with the error ``RunStopped`` where it asks a model.
+        limits: What each episode may take. One that reaches a limit is lost by it (``Episode.limit``). Its time is
+            checked at each request of the agent, and ends the wait for a model; what the model still answers is not
+            counted.
+        budget: What all episodes together may be answered by models, which is counted in it, and how long they may
+            take; None for no limit. Once it is spent no episode begins, and one under way ends with the error
+            ``RunStopped`` where it asks a model, or waits for one.
+        on_request: As in ``run_episode``, for each episode.
     """
     if not envs:
         raise ValueError("expected one environment or more")
@@ -58,16 +66,25 @@ def run_episodes(
             while True:
                 if idle and not budget.reached and (job := next(waiting, None)):
                     how = (idle.pop(), agent, Job(*job), model, limit, max_calls)
-                    runner = EpisodeRunner(*how, won_at=won_at, temperature=temperature, reading=reading)
+                    runner = EpisodeRunner(
+                        *how,
+                        won_at=won_at,
+                        temperature=temperature,
+                        on_request=on_request,
+                        reading=reading,
+                        limits=limits,
+                    )
+                    answered = None
                 elif under_way:
-                    runner = under_way.pop(threads.receive())
+                    answered = threads.receive()
+                    runner = under_way.pop(answered)
                 else:
                     return
-                call = _advance(runner, budget)
+                call = _advance(runner, budget, answered)
                 # With one environment there is nothing to overlap: calls are answered in this thread, which is faster.
                 while call and len(envs) == 1:
                     threads.answer(call)
-                    call = _advance(runner, budget)
+                    call = _advance(runner, budget, call)
                 if call:
                     threads.send(call)
                     under_way[call] = runner
@@ -79,16 +96,31 @@ def run_episodes(
                 runner.close()
 
 
-def _advance(runner: EpisodeRunner, budget: Budget) -> ModelCall | None:
-    """Play an episode until its next model call, of which none may go out once the budget is spent."""
+def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) -> ModelCall | None:
+    """Play an episode until its next model call, of which none may go out once the budget is spent.
+
+    Args:
+        runner: The episode.
+        budget: What may be spent.
+        answered: The call that it waited for, if any.
+    """
+    if answered and not answered.answered:
+        answered.refuse(_stopped(budget) if answered.deadline == budget.deadline else runner.limits.out_of_time())
     before = _spent(runner.episode)
     call = runner.advance()
     cost, tokens = _spent(runner.episode)
     budget.spend(cost - before[0], tokens - before[1])
-    if call is None or not budget.reached:
-        return call
-    call.refuse(RunStopped(budget.state, at_limit=True))
-    return runner.advance()
+    if call is None:
+        return None
+    if budget.reached:
+        call.refuse(_stopped(budget))
+        return runner.advance()
+    call.deadline = min((date for date in (call.deadline, budget.deadline) if date is not None), default=None)
+    return call
+
+
+def _stopped(budget: Budget) -> RunStopped:
+    return RunStopped(budget.state, at_limit=True)
 
 
 def _spent(episode: Episode) -> tuple[float, int]:

@@ -65,7 +65,8 @@ class StopRule:
             return RunStopped(f"{reason}. {so_far}; once this is mended, the same run goes on.", at_limit=False)
         if self.left:
             reason = f"stopped at its limit: {self.budget.state}"
-            return RunStopped(f"{reason}. {so_far}; with a higher limit the same run goes on.", at_limit=True)
+            how = "with a higher limit" if self.budget.is_spent else "started again,"
+            return RunStopped(f"{reason}. {so_far}; {how} the same run goes on.", at_limit=True)
         return None
 
     def _found_trouble(self, error: str) -> str:

@@ -73,7 +73,8 @@ def sweep(
 ) -> Results:
     """Play each cell into its own run folder below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
 
-    A sweep that is started again resumes. Limits of money and tokens are those of all cells together.
+    A sweep that is started again resumes. Limits of money, tokens and time are those of all cells together, but for
+    those of one episode.
 
     Args:
         base: The options that all cells share; a cell replaces agent, model, ``d_max`` and, if it has one, the seed.
@@ -92,12 +93,15 @@ def sweep(
     for cell, spec in specs.items():
         before = budget_of(base, [folders[cell]])
         budget.spend(-before.cost, -before.tokens)  # the run counts what is in its folder
+        stopped: RunStopped | None = None
         try:
             results[cell] = summarise_by_group(run(budget.rest(spec), folders[cell]))
         except RunStopped as stop:
-            raise _of_sweep(stop, budget_of(base, folders.values())) from stop
+            stopped = stop
         after = budget_of(base, [folders[cell]])
         budget.spend(after.cost, after.tokens)
+        if stopped:
+            raise _of_sweep(stopped, budget) from stopped
     headings, *rows = table(results)
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
     atomic_write(Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{legend(results)}\n")
@@ -108,9 +112,8 @@ def _of_sweep(stop: RunStopped, budget: Budget) -> RunStopped:
     """Return what stopped a sweep: at its limit that of all cells, else what stopped the cell."""
     if not stop.at_limit:
         return RunStopped(str(stop), at_limit=False)
-    return RunStopped(
-        f"stopped at the limit of the sweep: {budget.state}. With a higher limit it goes on.", at_limit=True
-    )
+    how = "With a higher limit" if budget.is_spent else "Started again,"
+    return RunStopped(f"stopped at the limit of the sweep: {budget.state}. {how} it goes on.", at_limit=True)
 
 
 def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 
 from textcraft_gym.evaluation.budget import Budget
-from textcraft_gym.evaluation.episode import Episode, Job
+from textcraft_gym.evaluation.episode import Episode, Job, OnRequest
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.schedule import run_episodes
 
@@ -27,8 +27,12 @@ class Worker:
         self.models = spec.make_models()
         self.envs = [spec.make_env(self.agent) for _ in range(envs)]
 
-    def run(self, jobs: Iterable[Job | tuple[str | None, int]]) -> Generator[Episode, None, None]:
-        """Play episodes and yield each as it ends."""
+    def run(
+        self,
+        jobs: Iterable[Job | tuple[str | None, int]],
+        on_request: OnRequest = lambda request, episode: None,
+    ) -> Generator[Episode, None, None]:
+        """Play episodes and yield each as it ends; see ``run_episodes``."""
         return run_episodes(
             self.envs,
             self.agent,
@@ -39,7 +43,9 @@ class Worker:
             won_at=self.spec.won_at,
             temperature=self.spec.temperature,
             reading=self.spec.reading,
+            limits=self.spec.episode_limits,
             budget=self.budget,
+            on_request=on_request,
         )
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
@@ -16,6 +16,8 @@ PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Episode, None, None]]
 
 MAX_DEATHS = 3
 """Number of workers that die while playing a job before the job is recorded as an error."""
+GRACE_SECONDS = 5.0
+"""Time that a worker has beyond a limit to end an episode by itself, so that what it played is kept."""
 
 
 class BackendError(TextCraftGymError, RuntimeError):
@@ -25,8 +27,8 @@ class BackendError(TextCraftGymError, RuntimeError):
 class Backend(Protocol):
     """Plays episodes. Results are the same in every backend; only the caller writes files.
 
-    The caller gives out no further job once the run has reached one of its limits; the episodes under way are played to
-    the end where their backend cannot do better.
+    The caller gives out no further job once the run has reached one of its limits. At one of money or tokens, the
+    episodes under way are played to the end where their backend cannot do better; ``spec.max_seconds`` ends them.
     """
 
     def open(self, spec: RunSpec) -> AbstractContextManager[PlayJobs]:
@@ -37,7 +39,7 @@ class Backend(Protocol):
         """
 
 
-def failed_episode(job: Job, why: str, cost: float = 0.0) -> Episode:
-    """Return the record of an error for a job that no worker returned an episode of, with what it cost."""
+def failed_episode(job: Job, why: str, cost: float = 0.0, tokens: Mapping[str, int] | None = None) -> Episode:
+    """Return the record of an error for a job that no worker returned an episode of, with what it took."""
     known = cost if math.isfinite(cost) else 0.0
-    return Episode(job.task, job.seed, job.repeat, stop_reason="error", error=why[:MAX_ERROR], cost=known)
+    return Episode(*job, stop_reason="error", error=why[:MAX_ERROR], cost=known, tokens=dict(tokens or {}))
