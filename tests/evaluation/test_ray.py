@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pytest
 
 from tests.evaluation.mortal import Mortal, Unsendable
 from tests.evaluation.test_backends import ADAPT, DEV, mortal
+from tests.evaluation.test_killed_runs import kill_in_the_middle
 from tests.evaluation.test_runner import lines, untimed
 from textcraft_gym.evaluation.backends import BackendError, RayBackend
 from textcraft_gym.evaluation.rollouts import rollouts
@@ -161,3 +163,10 @@ def test_example__trains_with_rllib():
     assert trained
     assert float(trained[1]) <= 100
     assert 0 < float(trained[2]) <= 1
+
+
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 143)])
+def test_command__asks_nothing_more_when_it_is_killed_or_terminated(tmp_path: Path, sent: int, status: int):
+    ended, told = kill_in_the_middle(tmp_path / "run", sent, "--backend", "ray", "--workers", "2")
+    assert ended == status
+    assert ("Stopped. 0 episodes are in" in told) == (sent == signal.SIGTERM)
