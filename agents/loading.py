@@ -5,8 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any
 
 from textcraft_gym.errors import UnknownName
@@ -14,8 +18,40 @@ from textcraft_gym.errors import UnknownName
 _KEY = re.compile(r"[^,=]*=?")
 
 
+class _WorkingFolder:
+    """Finds modules in the working folder, after all others; ``sys.path`` has it only where the caller put it."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, [""], target) if path is None else None
+
+
+@contextmanager
+def _working_folder() -> Iterator[None]:
+    finder = _WorkingFolder()
+    sys.meta_path.append(finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def import_named(module: str) -> ModuleType:
+    """Import a module that the user named, which may be one of the working folder.
+
+    No other import looks there, since the folder may hold anybody's files: not those of the suite, nor those of a named
+    module that is installed.
+
+    Raises:
+        ImportError: If there is no such module; it can raise anything else, too, while it is imported.
+    """
+    root = module.partition(".")[0]
+    elsewhere = any(finder.find_spec(root, None) for finder in sys.meta_path)
+    with nullcontext() if elsewhere else _working_folder():
+        return import_module(module)
+
+
 def load(kind: str, path: str) -> Any:
-    """Return the object named ``module:name``; the module is imported if necessary.
+    """Return the object named ``module:name``; the module is imported if necessary, also from the working folder.
 
     Args:
         kind: The kind of object, such as ``agent``, for messages.
@@ -27,7 +63,7 @@ def load(kind: str, path: str) -> Any:
     """
     module, _, name = path.partition(":")
     try:
-        holder = import_module(module)
+        holder = import_named(module)
     except ModuleNotFoundError as error:
         # The error's name, since a module that is found may itself import one that is missing.
         reason = f"no module named {error.name!r}" if error.name else one_line(error)

@@ -98,7 +98,6 @@ def main() -> None:
     So does a run that stops before its last episode: status 3 at its limit, 1 where no further episode could succeed.
     Ctrl-C and SIGTERM end it in the same way, with status 130 and 143.
     """
-    sys.path.append("")  # so that MODULE:CLASS also finds modules in the working folder
     sys.excepthook = show_exception
     warnings.showwarning = _show_warning
     try:
@@ -296,7 +295,7 @@ def verify(
     env: Annotated[str | None, typer.Option(help="Without run folders, only the world of this id.")] = None,
     trust: Annotated[
         list[str] | None,
-        typer.Option(help="A module that may be imported because a run names it; may be repeated."),
+        typer.Option(help="A module, or an id or agent not of the suite, that a run may name; may be repeated."),
     ] = None,
     env_arg: Annotated[
         list[str] | None, typer.Option(help="KEY=VALUE for gym.make, in place of the run's; may be repeated.")

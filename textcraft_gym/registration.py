@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
+from textcraft_gym.agents.loading import import_named
 from textcraft_gym.errors import TextCraftGymError, UnknownName
 
 INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}
@@ -66,7 +67,7 @@ def find_spec(env_id: str) -> EnvSpec:
     module, colon, name = env_id.rpartition(":")
     if colon:
         try:
-            import_module(module)
+            import_named(module)
         except ModuleNotFoundError as error:
             if not module or error.name is None or not f"{module}.".startswith(f"{error.name}."):
                 raise  # the module exists, but one of its imports does not
@@ -74,7 +75,11 @@ def find_spec(env_id: str) -> EnvSpec:
     if name not in gym.registry:
         known = [*SUITE, *(id for id in gym.registry if id not in SUITE)] if colon else list(SUITE)
         raise UnknownName("environment", name, known)
-    return gym.registry[name]
+    spec = gym.registry[name]
+    if colon and isinstance(spec.entry_point, str):
+        with suppress(ImportError):  # which making the environment explains
+            import_named(spec.entry_point.partition(":")[0])  # another module, which may be in the working folder, too
+    return spec
 
 
 def make(env_id: str, **arguments: Any) -> gym.Env[str, str]:

@@ -20,13 +20,12 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.contract.model import Form, Model, ModelError, form_of
-from textcraft_gym.agents.loading import key_values, split_fields
+from textcraft_gym.agents.loading import import_named, key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.weights import find_files, prompts_for
@@ -263,7 +262,7 @@ def _remote_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _find_class(module: str, name: str) -> Callable[..., Model]:
     try:
-        found = vars(import_module(module))
+        found = vars(import_named(module))
     except ModuleNotFoundError as error:
         # An existing module may itself import a missing one, which the message should then name.
         if error.name and f"{module}.".startswith(f"{error.name}."):

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 
 from tests.evaluation import flawed_agents
 from textcraft_gym import RunSpec, evaluate, recipes
-from textcraft_gym.agents import prompts
+from textcraft_gym.agents import prompts, registry
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.metrics import summarise_by_group
 from textcraft_gym.evaluation.records import read_config, read_records
@@ -464,13 +465,32 @@ def test_verify__imports_no_code_that_only_the_run_names(copied, named):
         verify(folder, trusted=("testsuite", "test", ""))
 
 
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "LunarLander-v3", "CLIPort-v0", "MineDojo-v0", "NoSuch-v0"])
+def test_verify__makes_no_world_outside_of_the_suite(copied, env_id):
+    folder = copied("random")
+    (folder / "config.json").write_text(json.dumps({**read_config(folder), "env": env_id}))
+    with pytest.raises(RunError, match=f"names what is not the suite's, '{env_id}'.*name it with --trust"):
+        verify(folder, trusted=("CartPole", "TextCraft-v0"))
+    with pytest.raises(RunError, match="its world cannot be had here"):
+        verify(folder, trusted=(env_id,))
+
+
 def test_verify__makes_no_agent_that_only_the_run_names(copied, tmp_path):
     folder = copied("random")
     owned = tmp_path / "owned"
     config = {**read_config(folder), "agent": "subprocess:Popen", "agent_args": {"args": ["touch", str(owned)]}}
     (folder / "config.json").write_text(json.dumps(config))
-    assert "its module is not trusted" in verify(folder).notes[0]
+    assert "it is not trusted" in verify(folder).notes[0]
     assert not owned.exists()
+
+
+def test_verify__makes_an_agent_of_an_installed_package_only_where_it_is_trusted(copied, monkeypatch):
+    entry = EntryPoint("theirs", "tests.foreign_worlds:Polite", registry.ENTRY_POINTS)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    folder = copied("random")
+    (folder / "config.json").write_text(json.dumps({**read_config(folder), "agent": "theirs", "agent_args": {}}))
+    assert "'theirs' cannot be made here: it is not trusted" in verify(folder).notes[0]
+    assert verify(folder, trusted=("theirs",)).notes == []
 
 
 HOSTILE_CONFIGS = [

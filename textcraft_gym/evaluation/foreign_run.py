@@ -6,9 +6,12 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from textcraft_gym import wrappers
 from textcraft_gym.agents.loading import split_fields
+from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.registration import BUNDLED
 
 MAX_LIMIT = 200_000
 """Maximum number of tasks of a run that is rechecked."""
@@ -37,13 +40,14 @@ def foreign_spec(
     """Return the spec of a run, without its models, which a replay does not ask.
 
     Raises:
-        RunError: If the environment or a wrapper is code that is not trusted, or an argument names a pipe or a device.
+        RunError: If the environment or a wrapper is not the suite's nor trusted, or an argument names a pipe or device.
     """
     # A recorder would write the episodes to its file again, and changes nothing that the agent reads.
-    wrappers = [name for name in config["wrappers"] if split_fields(name)[:1] != ["TranscriptRecorder"]]
-    for name in (config["env"], *(split_fields(wrapper)[0] for wrapper in wrappers if split_fields(wrapper))):
+    kept = [name for name in config["wrappers"] if split_fields(name)[:1] != ["TranscriptRecorder"]]
+    for name in (config["env"], *(split_fields(wrapper)[0] for wrapper in kept if split_fields(wrapper))):
         if not is_trusted(name, trusted):
-            raise RunError(f"the run names code of a module, {name!r}: if you trust it, name the module with --trust")
+            named = ("code of a module", "name the module") if ":" in name else ("what is not the suite's", "name it")
+            raise RunError(f"the run names {named[0]}, {name!r}: if you trust it, {named[1]} with --trust")
     split = split or config["split"]
     prompts = prompts or config["prompts"]
     for named in (*env_args.values(), prompts, *((split, split.rpartition(":")[0]) if split else ())):
@@ -61,7 +65,7 @@ def foreign_spec(
             model=None,
             prompts=prompts,
             env_args=env_args,
-            wrappers=tuple(wrappers),
+            wrappers=tuple(kept),
             tasks=None if config["tasks"] is None else tuple(config["tasks"]),
             **numbers,
         )
@@ -70,9 +74,18 @@ def foreign_spec(
 
 
 def is_trusted(name: str, trusted: Collection[str]) -> bool:
-    """Return whether a name is one of the suite, or of a module that may be imported."""
-    module = name.rpartition(":")[0]
-    return ":" not in name or any(f"{module}.".startswith(f"{known}.") for known in trusted if known)
+    """Return whether a name is one of a world, a wrapper or an agent of the suite, or one that the user trusts.
+
+    Others that are installed, such as Gymnasium's worlds, are not the suite's, and neither are the simulators of some.
+
+    Args:
+        name: The name, or the ``module:name``.
+        trusted: Names, and modules.
+    """
+    module, colon, _ = name.rpartition(":")
+    if not colon:
+        return name in (*BUNDLED, *wrappers.__all__, *AGENTS, *trusted)
+    return any(f"{module}.".startswith(f"{known}.") for known in trusted if known)
 
 
 def _is_endless(path: str) -> bool:

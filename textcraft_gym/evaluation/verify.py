@@ -148,7 +148,8 @@ def verify(
 
     Args:
         folder: The run folder.
-        trusted: Modules, not of this package, that may be imported because the run names them.
+        trusted: Modules that may be imported, and worlds and agents outside of the suite that may be made, because the
+            run names them.
         env_args: Replacements of arguments of the environment, such as a path that differs on this machine.
         split: Replacement of the split.
         prompts: Replacement of the set or folder of prompts.
@@ -195,7 +196,7 @@ def _agent(
     name: str = config["agent"]
     try:
         if not is_trusted(name, trusted):
-            raise RunError("its module is not trusted")
+            raise RunError("it is not trusted")
         spec.make_agent()
     except Exception as error:  # agents of others can raise anything
         why = f"the agent {name!r} cannot be made here: {error}"
