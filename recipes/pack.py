@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -28,6 +29,8 @@ MAX_PACK_BYTES = 1 << 26
 """Size of all recipes and tags together."""
 MAX_INNER_JAR_BYTES = 1 << 27
 MAX_NESTING = 64
+MAX_ENTRIES = 100_000
+"""Number of files and folders in a folder that is searched for recipes."""
 
 _DATA_PACK = re.compile(
     r"(?P<above>(?:[^/]+/)*?)data/(?P<namespace>[^/]+)/(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
@@ -146,7 +149,10 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _folder_files(folder: Path) -> list[_File]:
-    files = sorted(file for file in folder.rglob("*.json") if file.is_file())
+    found = list(islice(folder.rglob("*"), MAX_ENTRIES + 1))
+    if len(found) > MAX_ENTRIES:
+        raise RecipeError(str(folder), f"holds more than {MAX_ENTRIES} files and folders: name that of a data pack")
+    files = sorted(file for file in found if file.suffix == ".json" and file.is_file())
     return [_File(file.relative_to(folder).as_posix(), file.stat().st_size, file.read_bytes) for file in files]
 
 

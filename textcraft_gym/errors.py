@@ -83,6 +83,16 @@ def at_least(name: str, value: object, minimum: int) -> None:
         raise ValueError(f"expected {name} of {minimum} or more, got {value!r}")
 
 
+def between(name: str, value: object, minimum: int, maximum: int) -> None:
+    """Make sure that an argument is an integer within bounds.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if type(value) is not int or not minimum <= value <= maximum:
+        raise ValueError(f"expected {name} in {minimum}..{maximum}, got {value!r}")
+
+
 def true_or_false(name: str, value: object) -> None:
     """Make sure that an argument is True or False: the text ``no`` would count as true.
 

@@ -9,13 +9,14 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Discrete
 
-from textcraft_gym.errors import UnknownName, at_least
+from textcraft_gym.errors import UnknownName, between
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 Overflow: TypeAlias = Literal["raise", "drop"]
 Mask: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
 NO_COMMAND = ""
+MAX_ACTIONS = 1 << 16
 
 
 class ActionMasking(TextWrapper):
@@ -40,13 +41,13 @@ class ActionMasking(TextWrapper):
 
     Args:
         env: An environment of text that lists admissible commands.
-        n: Number of actions, for numbers by index. Either this or ``commands``.
+        n: Number of actions, for numbers by index, 1 to 65,536. Either this or ``commands``.
         commands: The command of each number, for fixed numbers.
         overflow: ``raise`` or ``drop``.
 
     Raises:
-        ValueError: If the environment was made without admissible commands; for ``n`` below 1; for empty or repeated
-            ``commands``; for both or neither of the two.
+        ValueError: If the environment was made without admissible commands; for ``n`` out of bounds; for empty or
+            repeated ``commands``; for both or neither of the two.
         UnknownName: For another ``overflow``.
     """
 
@@ -61,7 +62,7 @@ class ActionMasking(TextWrapper):
         if (n is None) == (commands is None):
             raise ValueError("expected either n or commands, got both or neither")
         if n is not None:
-            at_least("n", n, 1)
+            between("n", n, 1, MAX_ACTIONS)
         if overflow not in get_args(Overflow):
             raise UnknownName("overflow", overflow, get_args(Overflow))
         self._fixed = None if commands is None else _numbered(commands)

@@ -6,9 +6,11 @@ from typing import Any
 
 import gymnasium as gym
 
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, between
 from textcraft_gym.spaces import AnyText
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
+
+MAX_LENGTH = 1 << 20
 
 
 class TextHistory(TextWrapper):
@@ -27,15 +29,15 @@ class TextHistory(TextWrapper):
     Args:
         env: An environment of text, its actions not numbered yet.
         turns: Number of turns that are shown, 1 or more.
-        max_length: Maximum number of characters of an observation, 1 or more.
+        max_length: Maximum number of characters of an observation, 1 to 1,048,576.
 
     Raises:
-        ValueError: For a bound below 1, or an environment whose observations or actions are not text.
+        ValueError: For a number out of bounds, or an environment whose observations or actions are not text.
     """
 
     def __init__(self, env: gym.Env[str, str], turns: int, *, max_length: int = 1 << 16) -> None:
-        for name, bound in (("turns", turns), ("max_length", max_length)):
-            at_least(name, bound, 1)
+        at_least("turns", turns, 1)
+        between("max_length", max_length, 1, MAX_LENGTH)
         super().__init__(env, turns=turns, max_length=max_length)
         self._expect_text()
         self.turns = turns

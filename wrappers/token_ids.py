@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Dict
 
-from textcraft_gym.errors import UnknownName, at_least
+from textcraft_gym.errors import UnknownName, at_least, between
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 Keep: TypeAlias = Literal["first", "last"]
@@ -20,6 +20,7 @@ Keep: TypeAlias = Literal["first", "last"]
 PADDING = 0
 UNKNOWN = 1
 FIRST_WORD = 2
+MAX_LENGTH = 1 << 16
 _WORD = re.compile(r"[0-9]|[^\W\d_]+|[^\s\w]|_|\d")
 
 
@@ -46,7 +47,7 @@ class TokenIds(TextWrapper):
 
     Args:
         env: An environment with text observations.
-        length: Number of tokens of an observation, 1 or more.
+        length: Number of tokens of an observation, 1 to 65,536.
         vocabulary: The words that have ids, in this order. By default those of the game, ``env.unwrapped.vocabulary``,
             which every game of the suite has; ``vocabulary_of`` makes one from any texts.
         buckets: Number of ids for hashing in place of a vocabulary, 1 or more. For WebShop, whose products have ten
@@ -54,9 +55,9 @@ class TokenIds(TextWrapper):
         keep: ``last`` or ``first`` words of a text that is too long.
 
     Raises:
-        ValueError: For a number below 1; for both a vocabulary and buckets; for a vocabulary that is empty, repeats a
-            word, or has an entry that is not a single word; for a game without a vocabulary if neither is given; for
-            an environment whose observations are not text.
+        ValueError: For a number out of bounds; for both a vocabulary and buckets; for a vocabulary that is empty,
+            repeats a word, or has an entry that is not a single word; for a game without a vocabulary if neither is
+            given; for an environment whose observations are not text.
         UnknownName: For another ``keep``.
     """
 
@@ -69,8 +70,9 @@ class TokenIds(TextWrapper):
         buckets: int | None = None,
         keep: Keep = "last",
     ) -> None:
-        for name, size in (("length", length), ("buckets", 1 if buckets is None else buckets)):
-            at_least(name, size, 1)
+        between("length", length, 1, MAX_LENGTH)
+        if buckets is not None:
+            at_least("buckets", buckets, 1)
         if keep not in get_args(Keep):
             raise UnknownName("keep", keep, get_args(Keep))
         if vocabulary is not None and buckets is not None:

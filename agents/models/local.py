@@ -35,7 +35,7 @@ from textcraft_gym.agents.models.llama_server import (
     import_xllamacpp,
 )
 from textcraft_gym.agents.models.weights import find_files, prompts_for
-from textcraft_gym.errors import true_or_false
+from textcraft_gym.errors import between, true_or_false
 
 MIN_CONTEXT, DEFAULT_CONTEXT = 64, 4096
 MAX_SLOTS, DEFAULT_SLOTS = 256, 4
@@ -214,9 +214,8 @@ def _checked(file: Path, read: Callable[[], Header]) -> Header:
         raise ModelError(f"{file} cannot be read: {error.strerror or error}") from error
 
 
-def _between(name: str, value: Any, minimum: int, maximum: int) -> int:
-    if type(value) is not int or not minimum <= value <= maximum:
-        raise ValueError(f"expected {name} in {minimum}..{maximum}, got {value!r}")
+def _between(name: str, value: int, minimum: int, maximum: int) -> int:
+    between(name, value, minimum, maximum)
     return value
 
 

@@ -410,7 +410,7 @@ def test_verify__says_that_prompts_of_an_unknown_agent_are_not_rechecked(copied)
     found = checked(folder)
     assert not found.differences
     assert not found.identical
-    assert found.unverifiable[0].startswith("the prompts, since the agent 'adapt2' cannot be made here: unknown agent")
+    assert found.unverifiable == ["the prompts, since the agent 'adapt2' cannot be made here: it is not trusted"]
 
 
 def test_verify__replays_a_run_whose_folder_of_prompts_is_not_here(copied, tmp_path):

@@ -206,7 +206,7 @@ def test_made__differs_by_seed_and_size(corpus):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"pages": 999}, "pages of 1000"), ({"seed": -1}, "seed of 0"), ({"pages": 1e4}, "pages of 1000")],
+    [({"pages": 999}, "pages in 1000"), ({"seed": -1}, "seed of 0"), ({"pages": 1e4}, "pages in 1000")],
 )
 def test_made__says_which_number_is_wrong(arguments, message):
     with pytest.raises(ValueError, match=message):

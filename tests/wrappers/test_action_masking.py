@@ -106,9 +106,9 @@ def test_mask__is_the_callers_own():
     [
         ({}, "either n or commands"),
         ({"n": 3, "commands": ["on"]}, "either n or commands"),
-        ({"n": 0}, "n of 1 or more, got 0"),
-        ({"n": True}, "n of 1 or more, got True"),
-        ({"n": 2.0}, "n of 1 or more, got 2.0"),
+        ({"n": 0}, "n in 1..65536, got 0"),
+        ({"n": True}, "n in 1..65536, got True"),
+        ({"n": 2.0}, "n in 1..65536, got 2.0"),
         ({"commands": []}, "one command or more"),
         ({"commands": "on"}, "one command or more"),
         ({"commands": [1, 2]}, "one command or more"),

@@ -101,8 +101,8 @@ def test_vocabulary_of__is_every_word_once():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"length": 0}, "length of 1 or more"),
-        ({"length": 2.0}, "length of 1 or more"),
+        ({"length": 0}, "length in 1..65536"),
+        ({"length": 2.0}, "length in 1..65536"),
         ({"length": 3, "buckets": 0}, "buckets of 1 or more"),
         ({"length": 3, "buckets": 5, "vocabulary": ["a"]}, "a vocabulary or buckets, got both"),
         ({"length": 3, "vocabulary": []}, "one word or more"),

@@ -17,17 +17,21 @@ MAX_LIMIT = 200_000
 """Maximum number of tasks of a run that is rechecked."""
 MAX_REPEATS = 1000
 """Maximum number of episodes of each task of such a run."""
+MAX_WRAPPERS = 16
+"""Maximum number of wrappers of such a run, each of which may double what is read."""
 
 
 def check_bounds(config: Mapping[str, Any], folder: str | Path) -> None:
     """Make sure that a run is small enough to be rechecked.
 
     Raises:
-        RunError: If it has too many tasks or repeats.
+        RunError: If it has too many tasks, repeats or wrappers.
     """
     for name, most in (("limit", MAX_LIMIT), ("repeats", MAX_REPEATS)):
         if (config[name] or 0) > most:
             raise RunError(f"{folder}: expected {name} of {most} or less, got {config[name]}")
+    if len(config["wrappers"]) > MAX_WRAPPERS:
+        raise RunError(f"{folder}: expected {MAX_WRAPPERS} wrappers or less, got {len(config['wrappers'])}")
 
 
 def foreign_spec(

@@ -28,6 +28,9 @@ from textcraft_gym.evaluation.step_limit import step_budget
 from textcraft_gym.evaluation.stop_rule import StopRule
 from textcraft_gym.task import Task, describe_task, task_hash, tasks_of
 
+MAX_EPISODES = 2_000_000
+"""Maximum number of episodes of a run."""
+
 
 class Planned(NamedTuple):
     """An episode of a run: its job, the fields of its record that describe the task, and a digest of the task."""
@@ -181,6 +184,8 @@ def plan(spec: RunSpec) -> Plan:
 def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[Key, Planned]:
     """Return the episodes of the split, each task once before any is played again."""
     once = _planned_once(spec, env)
+    if len(once) * spec.repeats > MAX_EPISODES:
+        raise ValueError(f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of {len(once)} tasks")
     return {
         (task, repeat): planned._replace(job=planned.job._replace(repeat=repeat))
         for repeat in range(spec.repeats)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, between
 from textcraft_gym.wiki.articles import Writer, list_namesakes
 from textcraft_gym.wiki.closed_wiki import ClosedWiki
 from textcraft_gym.wiki.corpus import Corpus
@@ -12,7 +12,7 @@ from textcraft_gym.wiki.facts import Facts, is_listed
 from textcraft_gym.wiki.names import Draw
 from textcraft_gym.wiki.questions import Asker
 
-FEWEST_PAGES = 1000
+FEWEST_PAGES, MOST_PAGES = 1000, 50_000
 SPLITS = {"train": 1000, "dev": 200, "test": 500}
 """Number of questions of each split."""
 
@@ -24,13 +24,13 @@ def made_corpus(pages: int = 5000, seed: int = 0) -> Corpus:
     """Make a wiki with its questions.
 
     Args:
-        pages: Number of pages, at least 1,000.
+        pages: Number of pages, 1,000 to 50,000.
         seed: Determines the wiki.
 
     Raises:
-        ValueError: If a number is too small.
+        ValueError: If a number is out of bounds.
     """
-    at_least("pages", pages, FEWEST_PAGES)
+    between("pages", pages, FEWEST_PAGES, MOST_PAGES)
     at_least("seed", seed, 0)
     draw = Draw(f"wiki {pages} {seed}")
     groups = pages // _PAGES_PER_GROUP

@@ -57,7 +57,7 @@ class HotpotQAEnv(TextEnv):
             data does; None for ``given`` in AutoPlan's dialect, else ``period``.
         scope: ``wiki`` to search all pages, ``question`` only those that the data gives with the question.
         data: ``made`` for a generated wiki, a folder or file of the original's data, or a ``Corpus``.
-        pages: Number of pages of a generated wiki, at least 1,000.
+        pages: Number of pages of a generated wiki, 1,000 to 50,000.
         wiki_seed: Seed of a generated wiki.
         admissible: Whether info lists searches for titles in view, lookups of the question's words and of common
             relations (``rules.RELATIONS``), and once a page is open, answers in view: names, dates, numbers, and yes

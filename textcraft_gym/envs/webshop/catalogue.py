@@ -18,6 +18,8 @@ from textcraft_gym.progress import Progress, progress_bar
 from textcraft_gym.search.bm25 import Index
 
 GENERATED = "generated"
+MOST_GENERATED = 50_000
+"""Maximum number of products that are generated."""
 
 _KEPT_SEARCHES = 1 << 12
 
@@ -70,17 +72,19 @@ class Catalogue:
             goals: ``human`` for those written by people, ``synthetic`` for a template sentence with each combination of
                 options; the latter need files.
             seed: Seed of a generated catalogue; with files, of the prices of ranges and the bounds on prices.
-            num_products: Number of products to generate, by default 1,000; with files, read only this many entries from
-                the start of the file of products, as the original does.
+            num_products: Number of products to generate, up to 50,000, by default 1,000; with files, read only this
+                many entries from the start of the file of products, as the original does.
             progress: Called with the bytes read so far and in all; by default a progress bar on a terminal.
 
         Raises:
-            ValueError: If ``num_products`` is too small.
+            ValueError: If ``num_products`` is out of bounds.
             ShopDataError: If a file is missing or cannot be read.
         """
         if num_products is not None and (type(num_products) is not int or num_products < 1):
             raise ValueError(f"expected num_products >= 1, got {num_products!r}")
         if data == GENERATED:
+            if (num_products or 0) > MOST_GENERATED:
+                raise ValueError(f"expected num_products of {MOST_GENERATED} or less to generate, got {num_products}")
             return _generated(seed, num_products or PRODUCTS)
         files = find_files(data, goals)
         stamps = tuple((stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files.all))

@@ -26,7 +26,9 @@ from textcraft_gym.envs.webshop.tasks import (
 from textcraft_gym.envs.webshop.text import recall
 from textcraft_gym.envs.webshop.thoughts import thoughts
 from textcraft_gym.envs.webshop.vocabulary import vocabulary
-from textcraft_gym.errors import true_or_false
+from textcraft_gym.errors import between, true_or_false
+
+MAX_RECALLED = 100
 
 
 class WebShopLiteEnv(TextEnv):
@@ -84,12 +86,12 @@ class WebShopLiteEnv(TextEnv):
         nouns: Returns the nouns of a title, which the reward compares to tell types of product apart. The default takes
             every word but function words and numbers; the original uses a part-of-speech tagger.
         goals: ``human`` for those written by people, or ``synthetic`` for one of each combination of options.
-        num_products: Number of products: of a generated shop 71 or more, by default 1,000; of files the first entries
+        num_products: Number of products: of a generated shop 71 to 50,000, by default 1,000; of files the first entries
             of the file of products, by default all.
         filter_goals: Called with the number of each goal of the split and the goal; False leaves it out.
         limit_goals: Number of goals to draw from those, by their weights, the same as in the original; -1 for all.
-        num_prev_obs: Number of earlier observations that precede each observation, separated by `` [SEP] ``.
-        num_prev_actions: Number of actions that stand between these.
+        num_prev_obs: Number of earlier observations that precede each observation, 0 to 100, separated by `` [SEP] ``.
+        num_prev_actions: Number of actions that stand between these, 0 to 100.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
@@ -140,8 +142,7 @@ class WebShopLiteEnv(TextEnv):
                 f"split {split!r} of {data} has no goal{kept}: there are {count} goals, of which the first 500 are test"
             )
         for name, number in (("num_prev_obs", num_prev_obs), ("num_prev_actions", num_prev_actions)):
-            if type(number) is not int or number < 0:
-                raise ValueError(f"expected {name} >= 0, got {number!r}")
+            between(name, number, 0, MAX_RECALLED)
         self.num_prev_obs = num_prev_obs
         self.num_prev_actions = num_prev_actions
         self._recalled = 2 * max(num_prev_obs, num_prev_actions)

@@ -1,0 +1,127 @@
+"""No number that a run's config may give to a world, a wrapper or an agent of the suite exhausts the machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from textcraft_gym import RunSpec, evaluate, wrappers
+from textcraft_gym.agents.registry import AGENTS
+from textcraft_gym.envs.webshop.catalogue import MOST_GENERATED, Catalogue
+from textcraft_gym.errors import RunError
+from textcraft_gym.evaluation import foreign_run
+from textcraft_gym.evaluation.runner import MAX_EPISODES, plan
+from textcraft_gym.recipes import pack
+from textcraft_gym.recipes.recipe import RecipeError
+from textcraft_gym.registration import BUNDLED
+from textcraft_gym.wiki.made import MOST_PAGES, made_corpus
+
+SECONDS = 60
+"""No number takes more; most take milliseconds."""
+BIG = 10**9
+WRAPPERS = tuple(name for name in wrappers.__all__ if isinstance(getattr(wrappers, name), type))
+TRIED = """
+import inspect, json, signal, sys, warnings
+from textcraft_gym import wrappers
+from textcraft_gym.agents.registry import find_agent, make_agent
+from textcraft_gym.registration import find_spec, make, parameters
+from textcraft_gym.task import tasks_of
+
+big, *names = map(json.loads, sys.argv[1:])
+needed = {"TokenIds": {"length": 8}, "TextHistory": {"turns": 2}, "SubgoalReward": {"gamma": 0.9}}
+warnings.simplefilter("ignore")
+
+
+def integers(signature):
+    return [name for name, parameter in signature.items() if "int" in str(parameter.annotation).replace("Mapping", "")]
+
+
+def play(name, env):
+    tasks_of(env)
+    env.reset(seed=0)
+    env.step(0 if name == "ActionMasking" else "look")
+    return "played"
+
+
+def tried(name, argument):
+    try:
+        if name.endswith("-v0"):
+            return play(name, make(name, **{argument: big}))
+        if hasattr(wrappers, name):
+            env = make("TextCraft-v0", admissible=True, expert=True)
+            return play(name, getattr(wrappers, name)(env, **{**needed.get(name, {}), argument: big}))
+        return make_agent(name, profile="textcraft", args={argument: big}) and "made"
+    except ValueError as error:
+        return str(error)
+
+
+def signature(name):
+    if name.endswith("-v0"):
+        return parameters(find_spec(name))
+    return inspect.signature(getattr(wrappers, name, None) or find_agent(name)).parameters
+
+
+arguments = {name: integers(signature(name)) for name in names}
+print(json.dumps([(name, argument, tried(name, argument)) for name in names for argument in arguments[name]]))
+"""
+
+
+def outcomes(*names: str) -> list[tuple[str, str, str]]:
+    """Return what comes of each integer argument of worlds, wrappers or agents at a great value."""
+    program = f"import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n{TRIED}"
+    command = [sys.executable, "-c", program, *map(json.dumps, (BIG, *names))]
+    tried = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
+    found: list[tuple[str, str, str]] = json.loads(tried.stdout)
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited as on Linux")
+@pytest.mark.parametrize("names", [*((name,) for name in BUNDLED), WRAPPERS])
+def test_integers__are_refused_or_harmless(names):
+    for name, argument, outcome in outcomes(*names):
+        refused = argument in outcome and "expected" in outcome and "\n" not in outcome
+        assert outcome == "played" or refused, f"{argument} of {name}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited as on Linux")
+def test_integers__of_agents_are_refused_or_harmless():
+    found = outcomes(*AGENTS)
+    assert len(found) > 10
+    assert all("\n" not in outcome for *_, outcome in found)
+
+
+def test_made_worlds__have_bounds():
+    with pytest.raises(ValueError, match=f"expected pages in 1000..{MOST_PAGES}, got {MOST_PAGES + 1}"):
+        made_corpus(MOST_PAGES + 1)
+    with pytest.raises(ValueError, match=f"expected num_products of {MOST_GENERATED} or less to generate, got"):
+        Catalogue.load(num_products=MOST_GENERATED + 1)
+
+
+def test_pack__is_not_looked_for_in_a_whole_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pack, "MAX_ENTRIES", 3)
+    for name in ("a", "b", "c", "d"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(RecipeError, match="holds more than 3 files and folders: name that of a data pack"):
+        pack.read_pack(tmp_path)
+    (tmp_path / "d").rmdir()
+    with pytest.raises(RecipeError, match="no recipes here"):
+        pack.read_pack(tmp_path)
+
+
+def test_plan__has_a_bound_of_episodes():
+    spec = RunSpec("TextCraft-v0", "dev", "expert", limit=2, repeats=MAX_EPISODES // 2 + 1)
+    with pytest.raises(ValueError, match=f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of 2"):
+        plan(spec)
+
+
+def test_foreign_config__has_a_bound_of_wrappers(tmp_path: Path):
+    evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=1), tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["wrappers"] = ["ThinkActions"] * (foreign_run.MAX_WRAPPERS + 1)
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="expected 16 wrappers or less, got 17"):
+        foreign_run.read_foreign_config(tmp_path)
