@@ -26,6 +26,7 @@ from textcraft_gym.demonstrations import expert_trajectories
 from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.compare import compare as compare_records
+from textcraft_gym.evaluation.compare import unlike
 from textcraft_gym.evaluation.estimate import estimate
 from textcraft_gym.evaluation.fingerprints import compare as compare_with_release
 from textcraft_gym.evaluation.metrics import ERRORS, Errors, summarise_by_group
@@ -35,7 +36,7 @@ from textcraft_gym.evaluation.optimise_plan import summary as summary_of_plans
 from textcraft_gym.evaluation.optimise_plan import table as table_of_plans
 from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.records import Records, read_config, read_records
-from textcraft_gym.evaluation.report import distinct_errors, label
+from textcraft_gym.evaluation.report import distinct_errors, label, several_codes
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.sweep import cell_specs, grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
@@ -269,6 +270,9 @@ def report(
         _print_json({run: {name: asdict(group) for name, group in groups.items()} for run, groups in summaries.items()})
     else:
         display.show_runs(summaries)
+        for name, config in configs.items():
+            if mixed := several_codes(config):
+                say(f"{name}: {mixed}")
 
 
 @app.command()
@@ -281,9 +285,12 @@ def compare(
     """Compare two runs task by task: which tasks flipped, the difference of success, and its p-value."""
     before, after = ((run.name, read_config(run), read_records(run)) for run in (first, second))
     found = compare_records(before[2], after[2], errors=_errors(errors))
+    others = unlike([before[1], after[1]])
     if as_json:
-        _print_json({"first": label(*before), "second": label(*after), **asdict(found)})
+        _print_json({"first": label(*before), "second": label(*after), "unlike": others, **asdict(found)})
     else:
+        if others:
+            say(f"Besides agent and model, the runs differ in what may explain a difference: {'; '.join(others)}")
         display.show_comparison(label(*before), label(*after), found)
 
 

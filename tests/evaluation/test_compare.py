@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from textcraft_gym.cli import app
-from textcraft_gym.evaluation.compare import compare, holm, mcnemar_p_value, paired_interval, verdict
+from textcraft_gym.evaluation.compare import compare, holm, mcnemar_p_value, paired_interval, unlike, verdict
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -149,3 +149,26 @@ def test_compare__is_a_command(tmp_path: Path):
     words = " ".join(result.output.split())
     assert "only random won 0" in words
     assert "over 8 tasks; McNemar's exact p" in words
+
+
+def test_unlike__names_what_differs_besides_agent_and_model():
+    first = {"env": "TextCraft-v0", "agent": "react", "model": "a", "env_args": {"distractors": 100}, "seed": 1}
+    assert unlike([first, {**first, "agent": "expert", "model": "b", "prompts": "short"}]) == []
+    second = {**first, "agent": "expert", "env_args": {"tags": "item"}, "seed": 2, "codes": ["abc"]}
+    assert unlike([first, second]) == [
+        "seed: 1, 2",
+        "distractors: 100, not given",
+        "code: unknown, abc",
+        "tags: not given, item",
+    ]
+    assert unlike([first, first, {**first, "max_calls": 3}]) == ["max_calls: not given, not given, 3"]
+    assert unlike([first, {**first, "env_args": "x" * 99}])[-1] == "env_args: not given, [...]"
+
+
+def test_compare__says_first_what_else_differs(tmp_path: Path):
+    for name, distractors in (("few", 10), ("many", 100)):
+        spec = RunSpec("TextCraft-v0", "dev", "expert", limit=3, env_args={"distractors": distractors})
+        evaluate(spec, tmp_path / name)
+    result = CliRunner().invoke(app, ["compare", str(tmp_path / "few"), str(tmp_path / "many")])
+    first, *_ = result.output.splitlines()
+    assert first.endswith("the runs differ in what may explain a difference: distractors: 10, 100")

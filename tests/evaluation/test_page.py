@@ -812,3 +812,10 @@ def test_page__scrolls_wide_tables_and_not_the_page(browser: Any, tmp_path: Path
         assert "gradient" in table.value_of_css_property("background-image")
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_page__names_what_differs_besides_agent_and_model():
+    runs = {"first": [record()], "second": [record()]}
+    page = html_page(runs, {"first": config(seed=1, agent="react"), "second": config(seed=2, agent="expert")})
+    assert "Besides agent and model, the runs differ in what may explain a difference: seed: 1, 2." in page
+    assert "Besides agent" not in html_page(runs, {"first": config(), "second": config(agent="expert")})

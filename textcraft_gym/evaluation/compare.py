@@ -8,17 +8,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textcraft_gym.evaluation.metrics import Errors, outcome_of
+from textcraft_gym.evaluation.report import codes
 from textcraft_gym.evaluation.success import Z_95
 
 SIGNIFICANT = 0.05
 """A difference is clear if its p-value is below this."""
 FINEST = 60
 """Differences between shares of one task are tested in steps of no less than one part in this number."""
+_SETTINGS = (
+    *("env", "split", "wrappers", "seed", "limit", "tasks", "max_steps", "max_calls", "reading", "won_at"),
+    *("repeats", "temperature", "env_sha256", "tasks_sha256", "version"),
+)
+_SHOWN = 40
+"""Maximum number of characters of a setting that are shown."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,29 @@ class _Pairing:
     shares: list[dict[str, Fraction]]
     left_out: int
     repeats: int
+
+
+def unlike(configs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what differs between runs besides agent, model and prompts, each with its value in every run.
+
+    A difference of success may come from any of it.
+
+    Args:
+        configs: The configs of the runs, as ``read_config`` returns them.
+    """
+    settings = [_settings(config) for config in configs]
+    names = dict.fromkeys(name for setting in settings for name in setting)
+    values = {name: [setting.get(name, "not given") for setting in settings] for name in names}
+    return [f"{name}: {', '.join(of_runs)}" for name, of_runs in values.items() if len(set(of_runs)) > 1]
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings of a run that decide what is played, and how it is counted, in words."""
+    about = {name: config.get(name) for name in _SETTINGS}
+    arguments = config.get("env_args")
+    about |= arguments if isinstance(arguments, Mapping) else {"env_args": arguments}
+    about["code"] = " and ".join(codes(config))
+    return {name: shorten(str(value), _SHOWN) for name, value in about.items() if value is not None}
 
 
 def compare(

@@ -13,6 +13,7 @@ import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -35,6 +36,10 @@ PLAYED = 8
 """Number of tasks of each split that are played, evenly spaced."""
 MAX_STEPS = 25
 """Actions of a random trace."""
+PLAYING = ("agents", "envs", "recipes", "search", "wiki", "wrappers")
+"""Sub-packages whose code can change an episode, as these modules of the package can."""
+PLAYING_MODULES = ("commands.py", "registration.py", "replies.py", "spaces.py", "task.py")
+PLAYING_LOOP = ("episode.py", "model_calls.py", "run_spec.py", "runner.py", "schedule.py", "step_limit.py", "worker.py")
 NONSENSE = "no such action \N{ELECTRIC LIGHT BULB}"
 
 
@@ -126,6 +131,33 @@ def _of_split(env_id: str, env_args: Mapping[str, Any], hashes: dict[str, str]) 
             "sha256": digest([[task.id, hashes[task.id]] for task in tasks]),
             "played": {task.id: digest(list(_played(env, told, task))) for task in some},
         }
+
+
+@cache
+def code() -> str:
+    """Return a digest of the sources that can change an episode: of worlds, agents, prompts, and the loop that plays.
+
+    A comment changes it as well, since only an episode tells whether a change of code changes one.
+    """
+    found = hashlib.sha256()
+    for part in PLAYING:
+        for source in _sources(files(f"textcraft_gym.{part}")):
+            found.update(source)
+    for package, names in (("textcraft_gym", PLAYING_MODULES), (__package__, PLAYING_LOOP)):
+        for name in names:
+            found.update((files(package) / name).read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _sources(folder: Traversable) -> Iterator[bytes]:
+    """Yield the path and the content of each source file below a folder of the package."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name.endswith((".py", ".txt", ".json")):
+            yield entry.name.encode()
+            yield entry.read_bytes()
+        elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+            yield entry.name.encode()
+            yield from _sources(entry)
 
 
 def prompts() -> dict[str, str]:

@@ -30,6 +30,7 @@ from textcraft_gym.cache import atomic_write
 from textcraft_gym.errors import RunError, UnknownName, at_least
 from textcraft_gym.evaluation.backends import LoopBackend, ProcessBackend
 from textcraft_gym.evaluation.episode import token_counts
+from textcraft_gym.evaluation.fingerprints import code
 from textcraft_gym.evaluation.model_limits import limit_of_answers
 from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.report import Rows, markdown_table
@@ -121,7 +122,7 @@ def optimise_plan(
     done: list[Iteration] = []
     with folder.locked():
         folder.check(identity)
-        folder.begin(identity)
+        folder.begin(identity, code())
         for number, played in enumerate(islice(batches, iterations), 1):
             if done:
                 # The text of it, so that the folder can be moved.

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from textcraft_gym.evaluation import plots
 from textcraft_gym.evaluation.advice import advice
-from textcraft_gym.evaluation.compare import Comparison, Verdict, compare, verdict
+from textcraft_gym.evaluation.compare import Comparison, Verdict, compare, unlike, verdict
 from textcraft_gym.evaluation.metrics import ALL, Errors, groups, summarise_by_group
 from textcraft_gym.evaluation.page_episodes import OUTCOMES, Line, Packed, filters, inside, line, packed
 from textcraft_gym.evaluation.records import light
@@ -35,7 +35,7 @@ Config: TypeAlias = Mapping[str, Any]
 
 MODEL_KEYS = frozenset({"model", "planner", "max_calls", "prompts", "prompts_sha256"})
 """Keys of a config that mean nothing for a run that asked no model."""
-PROVENANCE = ("schema", "version", "begun_with", "started", "finished")
+PROVENANCE = ("schema", "version", "begun_with", "codes", "started", "finished")
 """Keys of a config that are folded away, besides the digests."""
 
 
@@ -46,6 +46,7 @@ class Game(NamedTuple):
         name: The world and the split.
         verdict: Which run is best.
         worlds: Number of different digests of the world, which should be 1.
+        unlike: What differs between the runs besides agent and model, each with its values.
         first: The run that was given first.
         comparisons: Each other run compared with it, task by task.
     """
@@ -53,6 +54,7 @@ class Game(NamedTuple):
     name: str
     verdict: Verdict
     worlds: int
+    unlike: Sequence[str]
     first: str
     comparisons: Mapping[str, Comparison]
 
@@ -161,9 +163,10 @@ def _games(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], 
     for name in dict.fromkeys(names.values()):
         of_game = {run: records for run, records in runs.items() if names[run] == name}
         worlds = len({configs[run].get("env_sha256") for run in of_game})
+        differences = unlike([configs[run] for run in of_game])
         first, *others = of_game
         comparisons = {other: compare(runs[first], runs[other], errors=errors) for other in others}
-        games.append(Game(name, verdict(of_game, errors=errors), worlds, first, comparisons))
+        games.append(Game(name, verdict(of_game, errors=errors), worlds, differences, first, comparisons))
     return games
 
 

@@ -32,6 +32,18 @@ def label(run: str, config: Mapping[str, Any], records: Iterable[Mapping[str, An
     return run + SIMULATED if is_simulated(config, records) else run
 
 
+def codes(config: Mapping[str, Any]) -> list[str]:
+    """Return digests of the codes that played a run, the first one first; ``unknown`` before they were kept."""
+    found = config.get("codes")
+    return list(map(str, found)) if isinstance(found, list) and found else ["unknown"]
+
+
+def several_codes(config: Mapping[str, Any]) -> str:
+    """Return a note on a run whose episodes were played by several versions of the code; empty for one."""
+    played = codes(config)
+    return f"its episodes were played by {len(played)} versions of the code: {', '.join(played)}" if played[1:] else ""
+
+
 def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
     """Return the errors of a run, each with the number of episodes that failed with it."""
     return Counter(str(record["error"]) for record in records if record.get("error"))

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
+from warnings import warn
 
 import gymnasium as gym
 from filelock import FileLock, Timeout
@@ -35,7 +36,7 @@ from textcraft_gym.evaluation.records import (
     read_lines,
     read_records,
 )
-from textcraft_gym.evaluation.report import label, markdown
+from textcraft_gym.evaluation.report import codes, label, markdown
 
 BLOCK = 1 << 16
 """Bytes read at once."""
@@ -94,11 +95,22 @@ class RunFolder:
         if changed:
             raise RunError(f"{self.path} holds another run ({'; '.join(changed)}); choose another folder")
 
-    def begin(self, identity: Mapping[str, Any]) -> None:
-        """Write the config of a new run."""
+    def begin(self, identity: Mapping[str, Any], code: str) -> None:
+        """Write the config of a new run, with a digest of its code."""
         if not (self.path / "config.json").exists():
             versions = {"python": platform.python_version(), "gymnasium": gym.__version__, "commit": _git_commit()}
-            self._write_config({"schema": SCHEMA, **identity, "begun_with": versions, "started": now()})
+            self._write_config(
+                {"schema": SCHEMA, **identity, "begun_with": versions, "codes": [code], "started": now()}
+            )
+
+    def go_on(self, code: str) -> None:
+        """Keep the digest of the code that plays on, and warn if other code played before: the episodes are of both."""
+        config = read_config(self.path)
+        played = codes(config)
+        if code not in played:
+            self._write_config({**config, "codes": [*played, code]})
+            before = f"{self.path} was played with other code of textcraft_gym before ({', '.join(played)}; now {code})"
+            warn(f"{before}: choose another folder for episodes of this code alone", stacklevel=3)
 
     def append(self, record: Record, line: str) -> None:
         """Write the record of an episode, whose line this is (see ``line_of``), and flush it."""

@@ -20,6 +20,7 @@ from textcraft_gym.evaluation.backends import make_backend
 from textcraft_gym.evaluation.backends.backend import PlayJobs, failed_episode
 from textcraft_gym.evaluation.budget import budget_of
 from textcraft_gym.evaluation.episode import Episode, Job
+from textcraft_gym.evaluation.fingerprints import code
 from textcraft_gym.evaluation.json_types import is_of_type, type_name
 from textcraft_gym.evaluation.records import TASK, Key, Record, Records, line_of, shown
 from textcraft_gym.evaluation.run_folder import RunFolder
@@ -112,10 +113,12 @@ def play_run(
         play = stack.enter_context(backend.open(budget.rest(spec))) if to_play and not budget.reached else None
         stack.enter_context(folder.locked())
         folder.check(identity)  # again: another process may have made the folder meanwhile
-        folder.begin(identity)
+        folder.begin(identity, code())
         stack.callback(folder.close)
         records = folder.records
         missing = _missing(planned, records)
+        if missing:
+            folder.go_on(code())
         on_start(len(planned), records.chosen(key for key in planned if key not in missing))
         rule = StopRule(budget, len(missing))
         if play is not None:

@@ -30,7 +30,7 @@ from textcraft_gym.evaluation.records import (
     read_lines,
 )
 from textcraft_gym.evaluation.replay import REPLAYED, SUMMED, Difference, differences
-from textcraft_gym.evaluation.report import SIMULATED, label, markdown
+from textcraft_gym.evaluation.report import SIMULATED, label, markdown, several_codes
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Plan, plan
 from textcraft_gym.printable import printable
@@ -223,6 +223,8 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verificat
         known = name != "prompts_sha256" or planned.spec.agent is not _substitute
         if known and config[name] != planned.identity[name]:
             found.differs("config.json", f"{name}: recorded {config[name]}, here {planned.identity[name]}: {meaning}")
+    if mixed := several_codes(config):
+        found.notes.append(printable(mixed))
     if config["version"] != planned.identity["version"]:
         found.notes.append(f"played with version {config['version']!r}, rechecked with {planned.identity['version']}")
 
