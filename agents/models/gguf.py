@@ -24,6 +24,22 @@ _UINT32, _BOOL, _STRING, _ARRAY = 4, 7, 8, 9
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", _BOOL: "?", 10: "Q", 11: "q", 12: "d"}
 """Formats of ``struct`` by the id of a type of metadata."""
 
+SIZES: Mapping[str, tuple[int, int]] = {
+    "block_count": (1, 1 << 12),
+    "context_length": (1, 1 << 24),
+    "embedding_length": (1, 1 << 20),
+    "feed_forward_length": (0, 1 << 24),
+    "attention.head_count": (0, 1 << 14),
+    "attention.head_count_kv": (0, 1 << 14),
+    "rope.dimension_count": (0, 1 << 16),
+    "expert_count": (0, 1 << 14),
+    "expert_used_count": (0, 1 << 14),
+    "vocab_size": (1, 1 << 24),
+}
+"""Bounds of the sizes of a model, by their keys after the architecture; the largest models are far below."""
+POSITIVE = ("attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon", "rope.freq_base")
+"""Numbers that are above 0. All that have a fraction are finite."""
+
 F32, F16, Q4_1, Q8_0 = 0, 1, 3, 8
 TENSOR_TYPES: Mapping[int, tuple[int, int]] = {
     F32: (1, 4),
@@ -133,10 +149,27 @@ def read_model(file: Path) -> Header:
         raise GgufError("holds a model without a vocabulary")
     if not header.of_architecture("attention.causal", True):
         raise GgufError(f"holds a model that writes no text: {header.architecture}")
-    longest = header.of_architecture("context_length", 1)
-    if type(longest) is not int or longest < 1:
-        raise GgufError(f"has a broken header: a context_length of {longest!r}")
+    _check_numbers(header)
     return header
+
+
+def _check_numbers(header: Header) -> None:
+    """Make sure that llama.cpp can compute with the numbers of a model: it ends the process, or never, where not."""
+    for key, (least, most) in SIZES.items():
+        found = header.of_architecture(key, least)
+        for number in found if isinstance(found, tuple) else (found,):  # layers may have their own
+            if type(number) is not int or not least <= number <= most:
+                raise GgufError(f"has a broken header: {_a(key)} of {number!r}")
+    prefix = f"{header.architecture}."
+    for name, value in header.metadata.items():
+        key = name.removeprefix(prefix)
+        is_number = name.startswith(prefix) and isinstance(value, float)
+        if is_number and (not math.isfinite(value) or (key in POSITIVE and value <= 0)):
+            raise GgufError(f"has a broken header: {_a(key)} of {value!r}")
+
+
+def _a(key: str) -> str:
+    return f"{'an' if key[0] in 'aeiou' else 'a'} {key}"
 
 
 def read_adapter(file: Path, model: Header) -> Header:

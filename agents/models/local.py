@@ -6,13 +6,11 @@ import multiprocessing
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from textcraft_gym.agents.contract.model import (
     Completion,
@@ -22,6 +20,7 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
+from textcraft_gym.agents.models import chat_template
 from textcraft_gym.agents.models.eight_bits import can_be_written, size_of
 from textcraft_gym.agents.models.gguf import GgufError, Header, read_adapter, read_model
 from textcraft_gym.agents.models.llama_server import (
@@ -171,10 +170,8 @@ class LocalModel:
         if self._template is None:
             return prompt_text(prompt)
         messages = [{"role": message.role, "content": message.content} for message in prompt_messages(prompt)]
-        # The server itself adds what begins a text.
-        given = {"messages": messages, "add_generation_prompt": True, "bos_token": "", "eos_token": ""}
         try:
-            return _template(self._template).render(given)
+            return chat_template.render(self._template, messages)
         except Exception as error:  # a template can raise anything
             raise ModelError(f"{self._label}: its chat template rejects this prompt: {error}") from error
 
@@ -254,23 +251,10 @@ def _template_source(header: Header) -> str:
     if not isinstance(source, str):
         raise ModelError("this model has no chat template")
     try:
-        _template(source)
+        chat_template.compiled(source)
     except jinja2.TemplateError as error:
         raise ModelError(f"the model's chat template is broken: {error}") from error
     return source
-
-
-@lru_cache
-def _template(source: str) -> jinja2.Template:
-    # A template is a part of the file, and so of whoever made it.
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    environment.globals["raise_exception"] = _refuse
-    return environment.from_string(source)
-
-
-def _refuse(message: str) -> None:
-    """Stop a template that does not take its messages."""
-    raise jinja2.TemplateError(message)
 
 
 def _unicode(text: str) -> str:

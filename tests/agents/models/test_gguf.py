@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import random
 import struct
 from pathlib import Path
@@ -83,6 +84,21 @@ def test_read_header__says_what_is_wrong(content: bytes, message: str, tmp_path:
         ({"tokenizer.ggml.tokens": None}, "without a vocabulary"),
         ({"llama.context_length": "long"}, "broken header: a context_length of 'long'"),
         ({"llama.context_length": 0}, "broken header: a context_length of 0"),
+        ({"llama.context_length": 1 << 31}, "broken header: a context_length of 2147483648"),
+        ({"llama.block_count": 0}, "broken header: a block_count of 0"),
+        ({"llama.block_count": (1 << 32) - 1}, "broken header: a block_count of 4294967295"),
+        ({"llama.embedding_length": 0}, "broken header: an embedding_length of 0"),
+        ({"llama.attention.head_count_kv": [4, 1 << 30]}, "broken header: an attention.head_count_kv of 1073741824"),
+        ({"llama.rope.dimension_count": 1 << 31}, "broken header: a rope.dimension_count of 2147483648"),
+        *(
+            (
+                {"llama.attention.layer_norm_rms_epsilon": epsilon},
+                f"broken header: an attention.layer_norm_rms_epsilon of {epsilon}",
+            )
+            for epsilon in (math.nan, math.inf, -1.0, 0.0)
+        ),
+        ({"llama.rope.freq_base": 0.0}, "broken header: a rope.freq_base of 0.0"),
+        ({"llama.rope.scaling.factor": math.nan}, "broken header: a rope.scaling.factor of nan"),
         ({"general.architecture": "bert", "bert.attention.causal": False}, "writes no text: bert"),
     ],
 )
