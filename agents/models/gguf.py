@@ -25,18 +25,18 @@ _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", _BOOL: "?", 
 """Formats of ``struct`` by the id of a type of metadata."""
 
 SIZES: Mapping[str, tuple[int, int]] = {
-    "block_count": (1, 1 << 12),
+    "block_count": (1, 512),
     "context_length": (1, 1 << 24),
     "embedding_length": (1, 1 << 20),
     "feed_forward_length": (0, 1 << 24),
     "attention.head_count": (0, 1 << 14),
     "attention.head_count_kv": (0, 1 << 14),
     "rope.dimension_count": (0, 1 << 16),
-    "expert_count": (0, 1 << 14),
-    "expert_used_count": (0, 1 << 14),
+    "expert_count": (0, 512),
+    "expert_used_count": (0, 512),
     "vocab_size": (1, 1 << 24),
 }
-"""Bounds of the sizes of a model, by their keys after the architecture; the largest models are far below."""
+"""Bounds of the sizes of a model, by their keys after the architecture: of llama.cpp, or far above any model."""
 POSITIVE = ("attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon", "rope.freq_base")
 """Numbers that are above 0. All that have a fraction are finite."""
 
@@ -160,6 +160,9 @@ def _check_numbers(header: Header) -> None:
         for number in found if isinstance(found, tuple) else (found,):  # layers may have their own
             if type(number) is not int or not least <= number <= most:
                 raise GgufError(f"has a broken header: {_a(key)} of {number!r}")
+    experts, used = (header.of_architecture(key, 0) for key in ("expert_count", "expert_used_count"))
+    if type(experts) is type(used) is int and not min(experts, 1) <= used <= experts:
+        raise GgufError(f"has a broken header: an expert_used_count of {used!r}, of {experts!r} experts")
     prefix = f"{header.architecture}."
     for name, value in header.metadata.items():
         key = name.removeprefix(prefix)
