@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from textcraft_gym import RunSpec, evaluate, wrappers
+from textcraft_gym import RunSpec, wrappers
 from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.envs.webshop.catalogue import MOST_GENERATED, Catalogue
 from textcraft_gym.errors import RunError
@@ -118,10 +118,7 @@ def test_plan__has_a_bound_of_episodes():
         plan(spec)
 
 
-def test_foreign_config__has_a_bound_of_wrappers(tmp_path: Path):
-    evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=1), tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    config["wrappers"] = ["ThinkActions"] * (foreign_run.MAX_WRAPPERS + 1)
-    (tmp_path / "config.json").write_text(json.dumps(config))
+def test_check_bounds__of_wrappers(tmp_path: Path):
+    config = {"limit": None, "repeats": 1, "wrappers": ["ThinkActions"] * (foreign_run.MAX_WRAPPERS + 1)}
     with pytest.raises(RunError, match="expected 16 wrappers or less, got 17"):
-        foreign_run.read_foreign_config(tmp_path)
+        foreign_run.check_bounds(config, tmp_path)

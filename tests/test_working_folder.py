@@ -16,7 +16,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym import RunSpec, evaluate
-from textcraft_gym.evaluation.run_folder import read_config, read_records
+from textcraft_gym.evaluation.records import read_config, read_records
 
 ROOT = Path(__file__).parents[1]
 IMPORTERS = ("import_module", "find_spec", "__import__")
