@@ -11,6 +11,8 @@ import typer
 
 from textcraft_gym.agents.loading import key_values
 from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.console import say
+from textcraft_gym.serving.descriptors import make_room
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 
 serve_app = typer.Typer(
@@ -68,7 +70,7 @@ def agentgym(
         host=host,
         port=port,
         allowed_hosts=allow_host or (),
-        on_start=lambda address: _show(f"AgentGym's {env} is served", address),
+        on_start=lambda address: _show(f"AgentGym's {env} is served", address, max_sessions),
     )
 
 
@@ -116,6 +118,7 @@ def openenv(
     with _extra("openenv"):
         from textcraft_gym.integrations.openenv import create_app
         from textcraft_gym.serving.server import run_server
+    max_sessions = min(max_sessions, make_room().sockets)
     app = create_app(
         env,
         max_steps=max_steps,
@@ -129,7 +132,7 @@ def openenv(
         host=host,
         port=port,
         allowed_hosts=allow_host or (),
-        on_start=lambda address: _show(f"{env} is served to OpenEnv", address),
+        on_start=lambda address: _show(f"{env} is served to OpenEnv", address, max_sessions),
     )
 
 
@@ -142,6 +145,8 @@ def _extra(name: str) -> Iterator[None]:
         raise ValueError(f"this needs the package {error.name}: pip install 'textcraft-gym[{name}]'") from error
 
 
-def _show(what: str, address: str) -> None:
-    """Print where a server is."""
-    typer.echo(f"{what} at {address} (Ctrl-C closes it)")
+def _show(what: str, address: str, sessions: int | None = None) -> None:
+    """Print where a server is, and how much it can hold."""
+    room = f"{make_room().connections:,} connections"
+    room += f" and {sessions:,} sessions" if sessions else ""
+    say(f"{what} at {address} for up to {room} (Ctrl-C closes it)")

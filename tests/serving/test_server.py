@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection
 
 import pytest
@@ -19,6 +19,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed"
 APP = """
 import asyncio, sys
 from textcraft_gym.serving import server
+LIMITS
 from textcraft_gym.serving.server import run_server
 
 server.HEADER_SECONDS = float(sys.argv[2])
@@ -43,9 +44,12 @@ run_server(app, port=int(sys.argv[1]), max_body=1000, on_start=lambda address: p
 """
 
 
+FEW = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 128))"
+
+
 @contextmanager
-def running(header_seconds: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", APP, "0", header_seconds]
+def running(header_seconds: str, limits: str = "") -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", APP.replace("LIMITS", limits), "0", header_seconds]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -125,7 +129,7 @@ def test_server__ends_requests_under_way_at_ctrl_c(server: subprocess.Popen[str]
 
 def test_server__says_that_a_port_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [sys.executable, "-c", APP, str(taken.getsockname()[1]), "60"]
+        command = [sys.executable, "-c", APP.replace("LIMITS", ""), str(taken.getsockname()[1]), "60"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert "Address already in use" in result.stderr
     assert result.stdout == ""
@@ -152,3 +156,52 @@ def test_server__closes_connections_whose_header_does_not_come():
         client.sock.sendall(b"POST / HTTP/1.1\r\nHost: local")
         assert client.sock.recv(1) == b""
         client.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
+def test_server__answers_again_after_more_connections_than_it_has_descriptors():
+    with running("1", FEW) as server, ExitStack() as stack:
+        port = port_of(server)
+        halves = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 30)) for _ in range(160)]
+        for half in halves:
+            with suppress(ConnectionError):  # it may be turned away already
+                half.sendall(b"POST / HTTP/1.1\r\nHost: local")
+        assert status(talk(port, request(b"12"))) == 503
+        answers = [said(half) for half in halves]  # all of them are ended by the server
+        assert talk(port, request(b"12")).endswith(b"\r\n\r\n2")
+        server.send_signal(signal.SIGINT)
+        _, errors = server.communicate(timeout=30)
+    turned_away = sum(answer != b"" for answer in answers)
+    assert 160 - 96 <= turned_away <= 160 - 64
+    assert set(errors.splitlines()) <= {"WARNING:  Exceeded concurrency limit."}
+
+
+def said(connection: socket.socket) -> bytes:
+    """Return what a server sends before it closes a connection."""
+    try:
+        return connection.recv(65536)
+    except ConnectionResetError:
+        return b"reset"
+
+
+ROOM = """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, HARD))
+from textcraft_gym.serving.descriptors import make_room
+print(make_room(), resource.getrlimit(resource.RLIMIT_NOFILE), make_room().sockets)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
+@pytest.mark.parametrize(
+    ("hard", "expected"),
+    [
+        (40, "Room(connections=20, end=30) (40, 40) 15"),
+        (1024, "Room(connections=960, end=992) (1024, 1024) 720"),
+        (5000, "Room(connections=4096, end=4128) (4160, 5000) 3072"),
+    ],
+)
+def test_make_room__raises_the_limit_as_far_as_it_takes(hard: int, expected: str):
+    command = [sys.executable, "-c", ROOM.replace("HARD", str(hard))]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.stdout.strip() == expected, result.stderr

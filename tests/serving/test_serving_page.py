@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from textcraft_gym.agents.simulated.model import SimulatedModel
 from textcraft_gym.cli import app as command_line
-from textcraft_gym.serving import guard, sessions
+from textcraft_gym.serving import descriptors, guard, sessions
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def run_block(block: str, port: int, folder: Path) -> list[str]:
 
 
 def test_page__plays_with_agentgyms_server(tmp_path: Path):
-    pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
+    pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
     from tests.serving.live import serving
     from textcraft_gym.integrations.agentgym.app import create_app
 
@@ -43,7 +43,7 @@ def test_page__plays_with_agentgyms_server(tmp_path: Path):
 
 
 def test_page__plays_with_the_served_model(tmp_path: Path):
-    pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
+    pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
     from tests.serving.live import serving
     from textcraft_gym.serving.model.app import create_app
 
@@ -72,6 +72,10 @@ def test_page__names_the_limits():
         f"{guard.MAX_BODY // 1024} KiB",
         f"{guard.BODY_SECONDS:g} seconds",
         f"{guard.ANSWER_SECONDS / 60:g} minutes",
+        f"| {descriptors.MAX_CONNECTIONS:,}, or fewer",
+        f"to {descriptors.MAX_CONNECTIONS + descriptors.RESERVED:,} at most",
+        f"holds {1024 - descriptors.RESERVED:,}",
+        f"in four of these: {descriptors.Room(1024 - descriptors.RESERVED).sockets}",
         f"by default {sessions.MAX_SESSIONS:,}",
         f"by default {sessions.SESSION_SECONDS:,.0f} seconds",
     ):

@@ -12,10 +12,10 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from textcraft_gym.serving.descriptors import Listener, make_room
 from textcraft_gym.serving.guard import MAX_BODY, Application, Guard
 
 LOOPBACK = "127.0.0.1"
-MAX_CONNECTIONS = 4096
 IDLE_SECONDS = 75
 """Seconds after which a connection that is not used is closed: longer than clients keep theirs, so that none loses a
 request to it."""
@@ -25,7 +25,7 @@ SHUTDOWN_SECONDS = 3
 """Seconds that requests under way get at Ctrl-C."""
 
 
-class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, unused-ignore]
+class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type, unused-ignore]
     """Closes connections whose header does not come: the server itself waits for the rest of one without end."""
 
     _header_timer: TimerHandle | None = None
@@ -69,6 +69,8 @@ def run_server(
 ) -> None:
     """Serve an application behind a ``Guard`` until Ctrl-C, which lets requests under way end.
 
+    The connections that it holds are those for which ``make_room`` finds descriptors.
+
     Args:
         app: The application.
         host: Address to listen on; the default is reached from this machine only.
@@ -82,18 +84,20 @@ def run_server(
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The socket is opened first, so that port 0 is resolved and a taken port raises before the server starts.
-    with socket.create_server((host, port), family=family) as listener:
+    room = make_room()
+    with Listener(socket.create_server((host, port), family=family), room.end) as listener:
         # Connections inherit it. Without it the second part of an answer waits for the client, 40 ms on Linux.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         guard = Guard(app, hosts={host, *allowed_hosts}, any_address=not _is_loopback(host), max_body=max_body)
         config = uvicorn.Config(
             guard,
+            loop="asyncio",  # the only one that asks the listener to accept
             http=_Protocol,
             log_level="warning",
             access_log=False,
             server_header=False,
             ws_max_size=max_body,
-            limit_concurrency=MAX_CONNECTIONS,
+            limit_concurrency=room.connections,
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
