@@ -14,9 +14,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import gymnasium as gym
 import pytest
@@ -32,10 +33,22 @@ from fastapi.testclient import TestClient
 from openenv import GenericEnvClient
 from openenv.cli._validation import validate_running_environment
 from openenv.core.env_server import http_server
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support import expected_conditions
+from selenium.webdriver.support.ui import WebDriverWait
+from starlette.websockets import WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from textcraft_gym.integrations.openenv import MAX_COMMAND, TextAction, TextEnvironment, World, create_app
+from textcraft_gym.integrations.openenv import (
+    MAX_COMMAND,
+    OPEN,
+    OPEN_ON_THE_PAGE,
+    TextAction,
+    TextEnvironment,
+    World,
+    create_app,
+)
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "openenv_env"
@@ -326,6 +339,49 @@ def _collected() -> Iterator[None]:
     gc.collect()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
+def test_server__has_descriptors_for_others_when_all_sessions_are_open():
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))"
+    serve = ["textcraft-gym", "serve", "openenv", "--env", WORLD, "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        f"{few}; import sys; from textcraft_gym.cli import main; sys.argv = {serve}; main()",
+    ]
+
+    async def fill(address: str) -> tuple[list[str], int]:
+        ended = []
+        async with AsyncExitStack() as stack:
+            sockets = []
+            for _ in range(160):
+                with suppress(OSError, InvalidHandshake):
+                    url = f"{address.replace('http', 'ws')}/ws"
+                    sockets.append(await stack.enter_async_context(connect(url, open_timeout=60)))
+            for place, socket in enumerate(sockets):
+                with suppress(ConnectionClosed):
+                    await socket.send(json.dumps({"type": "reset", "data": {"seed": place}}))
+                with suppress(ConnectionClosed):
+                    answer = json.loads(await socket.recv())
+                    ended.append(answer["data"].get("code", answer["type"]))
+            answer = await asyncio.to_thread(urlopen, f"{address}/health")
+            answer.close()
+        return ended, answer.status
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        line = process.stdout.readline()
+        assert "for up to 64 connections and 48 sessions" in line
+        try:
+            answers, status = asyncio.run(fill(next(word for word in line.split() if word.startswith("http://"))))
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+    assert status == 200
+    assert answers.count("observation") == 48
+    assert set(answers) == {"observation", "CAPACITY_REACHED"}
+    assert "Traceback" not in errors
+
+
 @pytest.mark.usefixtures("_collected")
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # the library of the page leaves event loops open
 def test_page__has_buttons_and_a_picture():
@@ -340,6 +396,73 @@ def test_page__has_buttons_and_a_picture():
     assert str(session.render_web(observation)).startswith("<img ")
     words = TextEnvironment(World(WORLD))
     assert words.render_web(words.reset(seed=0).model_dump()) is None
+
+
+OPEN_ROUTES = [
+    *("/", "/docs", "/health", "/list_environments", "/mcp", "/metadata", "/openapi.json", "/redoc", "/reset"),
+    *("/schema", "/state", "/step", "/web", "/web/", "/web/metadata", "/web/reset", "/web/state", "/web/step"),
+    *("/ws", "/ws/ui", "/x/num_tasks", "/x/splits", "/x/task", "/x/task_range", "/x/tasks"),
+    *("/web/assets/x", "/web/favicon.ico", "/web/manifest.json", "/web/static/x", "/web/theme.css"),
+    *("/web/gradio_api/cancel", "/web/gradio_api/heartbeat/x"),
+    *("/web/gradio_api/queue/data", "/web/gradio_api/queue/join"),
+]
+
+
+def paths_of(routes: Any, above: str = "") -> Iterator[str]:
+    """Yield the path of every route, also of those within others, with ``x`` for each parameter."""
+    for route in routes:
+        path = above + re.sub(r"\{[^}]*\}", "x", getattr(route, "path", ""))
+        within = getattr(route, "original_router", None) or getattr(route, "app", None)
+        if hasattr(within, "routes"):
+            yield from paths_of(within.routes, path)
+        else:
+            yield path
+
+
+@pytest.mark.usefixtures("_collected")
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+def test_routes__are_open_by_a_list():
+    app = create_app(WORLD, web=True)
+    paths = set(paths_of(app.routes))
+    is_open = re.compile(f"{OPEN}|{OPEN_ON_THE_PAGE}").fullmatch
+    assert sorted(filter(is_open, paths)) == sorted(OPEN_ROUTES)
+    closed = paths - set(OPEN_ROUTES)
+    assert {"/web/gradio_api/upload", "/web/gradio_api/file=x", "/web/login", "/web/monitoring"} <= closed
+    with TestClient(app, base_url="http://localhost") as client:
+        for path in closed:
+            for method in ("GET", "POST"):
+                answer = client.request(method, path, follow_redirects=False)
+                assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"}), path
+    with TestClient(create_app(WORLD), base_url="http://localhost") as client:
+        assert client.get("/web/", follow_redirects=False).status_code == 404
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ws/ui"):
+            pass
+
+
+def test_sessions__are_opened_by_connections_alone():
+    with TestClient(create_app(WORLD, max_sessions=1), base_url="http://localhost") as client:
+        for _ in range(2):
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
+            answer = client.post("/mcp", json=asked)
+            assert answer.json()["error"]["code"] == -32601
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/mcp"):
+            pass
+        with client.websocket_connect("/ws") as socket:
+            assert ask(socket, "reset", seed=0)["type"] == "observation"
+
+
+def test_page__is_played_in_a_browser(browser: Any):
+    command = [sys.executable, "-m", "textcraft_gym", "serve", "openenv", "--env", WORLD, "--port", "0", "--web"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        line = process.stdout.readline()
+        try:
+            browser.get(next(word for word in line.split() if word.startswith("http://")))
+            wait = WebDriverWait(browser, 60)
+            wait.until(expected_conditions.element_to_be_clickable((By.XPATH, "//button[text()='Reset']"))).click()
+            wait.until(expected_conditions.text_to_be_present_in_element((By.TAG_NAME, "body"), "Crafting commands"))
+        finally:
+            process.kill()
 
 
 def test_folder__is_valid_and_its_client_plays(address: str):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from functools import cached_property, partial
 from typing import Annotated, Any
 from uuid import uuid4
@@ -25,6 +26,7 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.integrations.episode import TextEpisode
 from textcraft_gym.registration import creator, default_split, find_spec, parameters, summary
 from textcraft_gym.serving.answers import json_answer
+from textcraft_gym.serving.guard import Application, Receive, Send
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 from textcraft_gym.task import UNGROUPED, Task, split_names, tasks_of
 
@@ -36,6 +38,18 @@ CONNECT_AGAIN = "this session was closed, since it was not used for long: connec
 NOT_BY_REQUESTS = (
     "each request to /reset and /step is answered by an environment of its own: play an episode over the WebSocket /ws"
 )
+OPEN = (
+    r"/openapi\.json|/docs|/redoc|/health|/metadata|/schema|/state|/reset|/step|/mcp|/ws|/list_environments"
+    r"|/[^/]+/(?:splits|tasks|num_tasks|task|task_range)"
+)
+"""The paths that are answered; OpenEnv and what it is made of have more, such as for uploads."""
+OPEN_ON_THE_PAGE = (
+    r"/|/ws/ui|/web/?|/web/(?:metadata|reset|step|state|theme\.css|favicon\.ico|manifest\.json)"
+    r"|/web/(?:assets|static)/.+|/web/gradio_api/(?:queue/(?:join|data)|cancel|heartbeat/[^/]+)"
+)
+"""Further paths, with the page ``/web``."""
+_NO_SUCH_METHOD = -32601
+"""JSON-RPC's code."""
 
 
 def _as_unicode(text: Any) -> Any:
@@ -322,7 +336,32 @@ def create_app(
     )
     for mistake, status in ((ResetNeeded, 409), (GymnasiumError, 400), (ValueError, 400), (IndexError, 400)):
         app.add_exception_handler(mistake, partial(_refused, status))
+    # OpenEnv would open sessions at requests to it, which no connection ends; its validator wants an answer.
+    app.router.routes = [route for route in app.router.routes if getattr(route, "path", None) != "/mcp"]
+    app.add_api_route("/mcp", _without_tools, methods=["POST"], response_model=None)
+    app.add_middleware(_OpenPaths, paths=f"{OPEN}|{OPEN_ON_THE_PAGE}" if web else OPEN)
     return app
+
+
+class _OpenPaths:
+    """An application around another one, which answers 404 for every path that is not open."""
+
+    def __init__(self, app: Application, paths: str) -> None:
+        self.app = app
+        self.is_open = re.compile(paths).fullmatch
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or self.is_open(scope["path"]):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": "there is no such path"})
+        else:
+            await json_answer({"detail": "Not Found"}, 404)(scope, receive, send)
+
+
+async def _without_tools() -> Response:
+    error = {"code": _NO_SUCH_METHOD, "message": "this environment has no tools: play it over the WebSocket /ws"}
+    return json_answer({"jsonrpc": "2.0", "error": error, "id": None})
 
 
 async def _refused(status: int, request: Request, mistake: Exception) -> Response:
