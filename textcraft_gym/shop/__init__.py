@@ -35,13 +35,13 @@ def serve(
     """
     if "split" in (env_args or {}):
         raise ValueError("expected the split as a separate option, not in env_args")
-    try:  # imported here, since the other commands must work without Flask and start fast
+    try:  # imported here, since the other commands must work without its extra and start fast
         from textcraft_gym.shop.app import create_app
         from textcraft_gym.shop.recording import read_run
         from textcraft_gym.shop.server import run_server
         from textcraft_gym.shop.session import Storefront
     except ModuleNotFoundError as error:
-        raise ValueError("the shop's pages need Flask: pip install 'textcraft-gym[shop]'") from error
+        raise ValueError(f"this needs the package {error.name}: pip install 'textcraft-gym[shop]'") from error
     run = None if replay is None else read_run(replay, task)
     front = Storefront.open(split, {**(run.env_args if run else {}), **(env_args or {})})
     app = create_app(front, run, first=None if run else task)

@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.errors import RunError, UnknownName
-from textcraft_gym.evaluation.records import Record, read_config, read_records
+from textcraft_gym.evaluation.json_types import is_of_type, type_name
+from textcraft_gym.evaluation.records import Record, read_config, read_records, record_types
 from textcraft_gym.shop.session import ENV, Session, Storefront
+
+SHOWN = ("task", "reward", "won", "steps", "transcript")
+"""Fields of a record that are shown, all of which it must have."""
+ALSO_SHOWN = ("restores", "trace", "error")
+"""Fields that may be missing."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +85,16 @@ def replayed(front: Storefront, record: Record) -> Recording:
         UnknownName: If the shop does not have its task.
         RunError: If the record has no transcript that can be played.
     """
+    if wrong := _malformed(record):
+        raise RunError(f"the record of {record['task']} cannot be played: {wrong}")
     session = Session(front, front.task(record["task"]))
-    try:
-        transcript = [(action, str(observation)) for action, observation in record["transcript"]]
-        session.replay(transcript, dict(record.get("restores") or ()))
-        notes = _notes(record.get("trace") or {})
-        return Recording(session, [observation for _, observation in transcript], notes, record.get("error"))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise RunError(f"the record of {record['task']} has no transcript that can be played") from error
+    transcript = [(action, observation) for action, observation in record["transcript"]]
+    restores = dict(record.get("restores") or ())
+    if not transcript or any(not 0 <= origin < number for number, origin in restores.items()):
+        raise RunError(f"the record of {record['task']} has no transcript that can be played")
+    session.replay(transcript, restores)
+    notes = _notes(record["trace"]) if record.get("trace") else {}
+    return Recording(session, [observation for _, observation in transcript], notes, record.get("error"))
 
 
 def saved(session: Session) -> Record:
@@ -107,12 +115,27 @@ def saved(session: Session) -> Record:
 
 def _saved(file: Path) -> Record:
     try:
-        record: Record = json.loads(file.read_text(encoding="utf-8-sig"))
-        if not {"task", "reward", "won", "steps", "transcript"} <= record.keys():
-            raise ValueError("no task or transcript")
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        record: Any = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{file} is not a session saved by the shop: {error}") from error
-    return record
+    wrong = _malformed(record) if isinstance(record, dict) else "no object"
+    wrong = wrong or ("" if isinstance(record.get("env_args") or {}, dict) else "env_args is no object")
+    if wrong:
+        raise RunError(f"{file} is not a session saved by the shop: {wrong}")
+    return record  # type: ignore[no-any-return]
+
+
+def _malformed(record: Record) -> str:
+    """Return what is wrong with the fields that are shown, of which a saved session has no others; empty if nothing."""
+    types = {**record_types(), "task": str}
+    for name in (*SHOWN, *(name for name in ALSO_SHOWN if record.get(name) is not None)):
+        try:
+            fits = name in record and is_of_type(record[name], types[name])
+        except RecursionError:
+            fits = False
+        if not fits:
+            return f"expected {name} of type {type_name(types[name])}"
+    return ""
 
 
 def _notes(trace: Mapping[str, Any]) -> dict[int, list[str]]:
