@@ -483,8 +483,9 @@ def _asked_wait(headers: Mapping[str, str]) -> float | None:
     asked = headers.get("retry-after", "")
     with contextlib.suppress(ValueError):
         return max(0.0, float(asked))
-    date = email.utils.parsedate_to_datetime(asked) if re.search(r"\d:\d", asked) else None
-    return max(0.0, date.timestamp() - time.time()) if date else None
+    with contextlib.suppress(ValueError, OverflowError):  # no date, or one that no clock shows
+        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
+    return None
 
 
 def _address(url: str, endpoint: str) -> tuple[str, str, str]:

@@ -39,7 +39,7 @@ class Reply:
 
     Attributes:
         body: The body in one piece, or its pieces, which are sent as chunks.
-        status: The HTTP status; 0 to send no head at all.
+        status: The HTTP status; 0 to send no head at all, but the pieces as they are.
         content_type: The type of the body.
         headers: Further headers.
         delay: Seconds to wait before each piece.
@@ -80,12 +80,12 @@ class _Handler(BaseHTTPRequestHandler):
         reply = answers[min(request.number, len(answers) - 1)](request)
         if reply.status:
             self._send_head(reply)
-        whole = isinstance(reply.body, bytes)
+        chunked = reply.status and not isinstance(reply.body, bytes)
         for piece in [reply.body] if isinstance(reply.body, bytes) else reply.body:
             time.sleep(reply.delay)
-            self.wfile.write(piece if whole else b"%x\r\n%s\r\n" % (len(piece), piece))
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
             self.server.sent += len(piece)
-        if not whole and not reply.hangs_up:
+        if chunked and not reply.hangs_up:
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = self.close_connection or reply.hangs_up
 

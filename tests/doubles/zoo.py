@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +25,7 @@ from tests.doubles.expert import (
     token_limit,
     told_by_the_game,
 )
-from tests.doubles.server import Answer, Reply, Request, completion, hangs_up, sends, stops_halfway
+from tests.doubles.server import Answer, Reply, Request, completion, hangs, hangs_up, sends, stops_halfway
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Behaviour:
     base: str = "/v1"
 
 
+OK = b"HTTP/1.1 200 OK\r\n"
 ZOO: dict[str, Behaviour] = {}
 """Every server, by name."""
 
@@ -420,6 +422,28 @@ ZOO |= {
 }
 
 
+WAITS = {
+    "wait of 59 seconds": ("59", "error", "asks to wait 59 s"),
+    "wait of a day": ("86400", "error", "asks to wait 86400 s"),
+    "wait for ever": ("inf", "error", "asks to wait inf s"),
+    "wait until a far date": ("Fri, 31 Dec 2100 23:59:59 GMT", "error", "asks to wait"),
+    "wait until a past date": ("Wed, 21 Oct 2015 07:28:00 GMT", "won", ""),
+    "wait until no date": ("Foo, 99 Bar 2100 29:59:59 GMT", "won", ""),
+    "wait of less than nothing": ("-5", "won", ""),
+}
+
+
+def waits(asked: str) -> Answer:
+    """Answer the second request with the wish to be asked later."""
+    return once(lambda request: limited(Retry_After=asked))
+
+
+ZOO |= {
+    name: Behaviour(name, f"Says once with status 429 to wait, `Retry-After: {asked}`.", waits(asked), *ending)
+    for name, (asked, *ending) in WAITS.items()
+}
+
+
 @behaviour("Limits requests for ever.", "error", "Rate limit reached")
 def limited_for_ever(request: Request) -> Reply:
     return limited(Retry_After="0")
@@ -537,14 +561,51 @@ def drips(request: Request) -> Reply:
     return Reply(itertools.repeat(b"\n", 100), delay=0.1)
 
 
+@behaviour("Sends a header now and then, for ever.", "error", "0.5", bounds="timeout=0.5,max_retries=0")
+def drips_a_head(request: Request) -> Reply:
+    return Reply(itertools.chain([OK], itertools.repeat(b"X-Wait: 1\r\n", 100)), status=0, delay=0.1)
+
+
+@behaviour("Holds the connection, and answers nothing.", "error", "0.5", bounds="timeout=0.5,max_retries=0")
+def holds_the_connection(request: Request) -> Reply:
+    return hangs(10)(request)
+
+
+@behaviour("Sends headers without an end.", "error", "no answer", bounds="timeout=20,max_retries=0")
+def endless_head(request: Request) -> Reply:
+    return Reply(itertools.chain([OK], itertools.repeat(b"X-More: 1\r\n" * 4096, 4096)), status=0)
+
+
 @behaviour("Sends a body without an end.", "error", "longer than", bounds="timeout=20,max_retries=0")
 def endless_body(request: Request) -> Reply:
     return Reply(itertools.repeat(b" " * 65_536, 4096))
 
 
+@behaviour("Sends a stream without an end.", "error", "longer than", bounds="timeout=20,max_retries=0")
+def endless_stream(request: Request) -> Reply:
+    whole = writes(request, "x")
+    event = {**whole, "choices": [{"index": 0, "delta": {"content": "x" * 60_000}, "finish_reason": None}]}
+    return Reply(itertools.repeat(f"data: {json.dumps(event)}\n\n".encode(), 4096), content_type="text/event-stream")
+
+
+@behaviour("Keeps a stream alive, and sends nothing in it.", "error", "0.5", bounds="timeout=0.5,max_retries=0")
+def empty_stream(request: Request) -> Reply:
+    return Reply(itertools.repeat(b": keep-alive\n\n", 100), content_type="text/event-stream", delay=0.1)
+
+
 @behaviour("Sends a small body that unpacks to a large one.", "error", "longer than", bounds="timeout=20,max_retries=0")
 def gzip_bomb(request: Request) -> Reply:
     return Reply(bomb(), headers={"Content-Encoding": "gzip"})
+
+
+@behaviour("Does the same with deflate.", "error", "longer than", bounds="timeout=20,max_retries=0")
+def deflate_bomb(request: Request) -> Reply:
+    return Reply(zlib.compress(gzip.decompress(bomb()), 1), headers={"Content-Encoding": "deflate"})
+
+
+@behaviour("Packs its answers by Brotli, though it was not asked to.", "error", "decompressed", bounds="max_retries=0")
+def packs_by_brotli(request: Request) -> Reply:
+    return Reply(b"\x0b\x02\x80{}\x03", headers={"Content-Encoding": "br"})
 
 
 @cache
@@ -563,6 +624,21 @@ def packs(request: Request) -> Reply:
 def empty_lines_first(request: Request) -> Reply:
     body = json.dumps(writes(request, next_words(request).text)).encode()
     return Reply(itertools.chain(itertools.repeat(b"\n", 5), [body]), delay=0.01)
+
+
+# What a terminal would obey.
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2028\r  99 x made-up line"
+
+
+@behaviour("Refuses with terminal sequences in its message.", "error", "made-up line")
+def refuses_in_sequences(request: Request) -> Reply:
+    return refusal(f"no {ESCAPES}\n  99 x made-up line")
+
+
+@behaviour("Writes terminal sequences before the command.")
+def writes_sequences(request: Request) -> Reply:
+    words = next_words(request)
+    return sends(writes(request, words.text if words.is_plan else f"Sure! {ESCAPES}\n\n{words.text}"))
 
 
 # Streams.
@@ -634,6 +710,14 @@ def own_reason(request: Request) -> Reply:
 def half_a_surrogate_pair(request: Request) -> Reply:
     words = next_words(request)
     return sends(writes(request, words.text if words.is_plan else f"{words.text}\n\nWell done \ud83d"))
+
+
+FAULTS = (
+    *("drips", "drips a head", "holds the connection", "empty stream"),
+    *("endless head", "endless body", "endless stream", "gzip bomb", "deflate bomb", "packs by brotli"),
+    *("repeats headers", "refuses in sequences", "drops connections", "html", "half of json"),
+)
+"""The servers from which no client ever gets an answer, whatever it asks."""
 
 
 def table() -> str:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,7 +29,7 @@ from inspect_ai.tool import ToolCall as InspectsCall
 
 from tests.doubles.expert import TASK, arguments_of, next_words
 from tests.doubles.server import Request, serving
-from tests.doubles.zoo import ZOO
+from tests.doubles.zoo import FAULTS, ZOO
 from textcraft_gym import make_agent, make_model, run_episode
 from textcraft_gym.agents.contract.model import (
     Completion,
@@ -339,3 +340,16 @@ def test_check__tries_a_model_of_inspect(monkeypatch: pytest.MonkeyPatch):
         found = check_model(f"inspect:openai-api/zoo/m,base_url={server.url}")
     assert (found.status, found.reasoning) == (0, "shown, 20 words at most")
     assert found.spec == f"{found.given},reasoning_tokens=4096"
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_complete__names_what_no_answer_comes_from(name: str, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("openai")
+    monkeypatch.setenv("ZOO_API_KEY", "sk-proj-0123456789abcdefghij")
+    with serving(ZOO[name].answer) as server:
+        model = make_model(f"inspect:openai-api/zoo/m,base_url={server.url},attempt_timeout=1,max_retries=0")
+        before = time.monotonic()
+        with pytest.raises(ModelError, match=r"^openai-api/zoo/m: ") as raised:
+            model.complete("p", **ASK)
+        assert time.monotonic() - before < 60
+    assert "0123456789" not in str(raised.value)

@@ -51,15 +51,6 @@ def test_server__is_played_with_or_named(behaviour: Behaviour, agent: str):
     assert KEY[-4:] not in message
 
 
-@pytest.mark.parametrize("name", ["endless body", "gzip bomb"])
-def test_server_without_bounds__is_left_early(name: str):
-    with serving(ZOO[name].answer) as server:
-        model = make_model(f"openai:m,base_url={server.url},api_key={KEY},{ZOO[name].bounds}")
-        with pytest.raises(ModelError):
-            model.complete("p", stop=(), max_tokens=5, temperature=0.0, sample=0)
-    assert server.sent < 64 << 20
-
-
 def test_page__has_the_table_of_the_zoo():
     """``ZOO_TABLE=write pytest tests/agents/models/test_zoo.py`` writes the table anew."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
