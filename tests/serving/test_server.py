@@ -36,6 +36,8 @@ async def app(scope, receive, send):
     if scope["path"] == "/slow":
         print("asked", flush=True)
         await asyncio.sleep(0.3)
+    if scope["path"] == "/fail":
+        raise RuntimeError(message["body"].decode())
     body = b"%d" % len(message["body"])
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})
@@ -133,6 +135,14 @@ def test_server__says_that_a_port_is_taken():
         result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert "Address already in use" in result.stderr
     assert result.stdout == ""
+
+
+def test_server__logs_nothing_that_a_terminal_obeys(server: subprocess.Popen[str]):
+    assert status(talk(port_of(server), request(b"no \x1b]0;owned\x07\x1b[2J\r", "/fail"))) == 500
+    server.send_signal(signal.SIGINT)
+    _, errors = server.communicate(timeout=30)
+    assert r"RuntimeError: no \x1b]0;owned\x07\x1b[2J\r" in errors
+    assert "\x1b" not in errors
 
 
 def test_server__refusals_are_json(server: subprocess.Popen[str]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from asyncio import TimerHandle
 from collections.abc import Callable, Collection
@@ -10,8 +11,12 @@ from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
+from uvicorn.config import LOGGING_CONFIG
+from uvicorn.logging import DefaultFormatter
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from textcraft_gym.agents.redaction import redact
+from textcraft_gym.printable import printable_lines
 from textcraft_gym.serving.descriptors import Listener, make_room
 from textcraft_gym.serving.guard import MAX_BODY, Application, Guard
 
@@ -23,6 +28,17 @@ HEADER_SECONDS = 20.0
 """Seconds until the header of a request has come: from its first byte, and for the first one from the connection."""
 SHUTDOWN_SECONDS = 3
 """Seconds that requests under way get at Ctrl-C."""
+
+
+class _Formatter(DefaultFormatter):  # type: ignore[misc, unused-ignore]
+    """Writes the log, which may repeat what was sent, without secrets and control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable_lines(redact(super().format(record)))
+
+
+_FORMATTER = {"()": _Formatter, "fmt": "%(levelprefix)s %(message)s", "use_colors": False}
+_LOG = {**LOGGING_CONFIG, "formatters": {**LOGGING_CONFIG["formatters"], "default": _FORMATTER}}
 
 
 class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type, unused-ignore]
@@ -93,6 +109,7 @@ def run_server(
             guard,
             loop="asyncio",  # the only one that asks the listener to accept
             http=_Protocol,
+            log_config=_LOG,
             log_level="warning",
             access_log=False,
             server_header=False,
