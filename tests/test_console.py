@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import shutil
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
-from tests.doubles.server import Request, sends, serving
+from tests.doubles.server import Request, says, sends, serving
 from textcraft_gym import RunSpec, display, evaluate
-from textcraft_gym.cli import main
+from textcraft_gym.cli import app, main
 from textcraft_gym.console import Console, say, show_exception
 from textcraft_gym.printable import printable
 
-HOSTILE = "x \x1b]0;pwned\x07\x1b[2J\u202e\u2028\r\n  99 x made-up line"
-ESCAPED = r"x \x1b]0;pwned\x07\x1b[2J\u202e\u2028\r\n  99 x made-up line"
+HOSTILE = "x \x1b]0;pwned\x07\x1b[2J\x9b31m\u202e\u2028\r\n  99 x made-up line"
+ESCAPED = r"x \x1b]0;pwned\x07\x1b[2J\x9b31m\u202e\u2028\r\n  99 x made-up line"
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 OBEYED = ("\x1b]", "\x1b[2J", "\x07", "\u202e", "\u2028", "\r\n  99", "\n  99")
 
 
@@ -104,3 +111,136 @@ def test_commands__print_what_a_foreign_run_says(
     printed = capsys.readouterr()
     assert obeyed(printed.out) == obeyed(printed.err) == []
     assert printed.out.count(r"\x1b]0;pwned") >= 4
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Servers, run folders, recipes and products that hold what a terminal obeys, by the names that commands use."""
+    folder = tmp_path_factory.mktemp("hostile")
+    run = folder / "run"
+    records = evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), run)
+    config = json.loads((run / "config.json").read_text())
+
+    def foreign(name: str, changes: dict[str, object], **fields: object) -> str:
+        theirs = folder / name
+        theirs.mkdir()
+        (theirs / "config.json").write_text(json.dumps({**config, **changes}))
+        lines = [json.dumps({**record, **fields, "task": f"{record['task']}{HOSTILE}"}) + "\n" for record in records]
+        (theirs / "episodes.jsonl").write_text("".join(lines))
+        return str(theirs)
+
+    named = folder / "named \x1b[2J\u202e"
+    shutil.copytree(run, named)
+    recipes = folder / "pack" / "data" / "minecraft" / "recipes"
+    recipes.mkdir(parents=True)
+    made = {"type": "minecraft:crafting_shapeless", "ingredients": [{"item": "minecraft:b"}]}
+    (recipes / "a.json").write_text(json.dumps({**made, "result": {"item": "minecraft:a"}}))
+    (recipes / "other.json").write_text(json.dumps({**made, "type": HOSTILE}))
+    (recipes / "broken \x1b[2J.json").write_text("{")
+    product = {
+        "asin": "B000000001",
+        "name": HOSTILE,
+        "category": HOSTILE,
+        "query": HOSTILE,
+        "full_description": HOSTILE,
+    }
+    product |= {"product_category": HOSTILE, "small_description": [HOSTILE], "pricing": "$1.00", "images": []}
+    goal = {
+        "asin": "B000000001",
+        "instruction": HOSTILE,
+        "attributes": ["x"],
+        "options": [],
+        "instruction_attributes": ["x"],
+    }
+    (folder / "items_shuffle.json").write_text(json.dumps([product]))
+    (folder / "items_ins_v2.json").write_text(json.dumps({"B000000001": {"attributes": ["x"], "instruction": HOSTILE}}))
+    (folder / "items_human_ins.json").write_text(json.dumps({"B000000001": [goal]}))
+    with (
+        serving(lambda request: sends({"error": {"message": HOSTILE}}, status=400)) as refuses,
+        serving(says(HOSTILE)) as talks,
+    ):
+        yield {
+            "failed": foreign("failed", {}, group=HOSTILE, error=HOSTILE, traceback=HOSTILE, won=False),
+            "odd": foreign("odd", {}, group=HOSTILE, calls={f"role{HOSTILE}": 1}),
+            "config": foreign("config", {"agent": HOSTILE, "model": HOSTILE, "agent_args": {HOSTILE: HOSTILE}}),
+            "split": foreign("split", {"split": HOSTILE, "version": HOSTILE}),
+            "named": str(named),
+            "pack": str(folder / "pack"),
+            "shop": str(folder),
+            "out": str(folder / "out \x1b[2J"),
+            "refuses": f"openai:m,api_key=none,max_retries=0,base_url={refuses.url}",
+            "talks": f"openai:m\x1b[2J,api_key=none,max_retries=0,base_url={talks.url}",
+        }
+
+
+RUN = "--env TextCraft-v0 --split dev --limit 1 --max-calls 4"
+COMMANDS = {
+    "evaluate": (
+        f"{RUN} --model REFUSES --out OUTa",
+        f"{RUN} --model TALKS --out OUTb",
+        f"{RUN} --out CONFIG",
+        "--env HOSTILE --out OUTc",
+        f"{RUN} --agent HOSTILE --out OUTd",
+    ),
+    "sweep": (
+        f"{RUN} --agents react --model REFUSES --model TALKS --out OUTe",
+        f"{RUN} --agents react --model TALKS --out OUTf --json",
+    ),
+    "optimise-plan": (
+        "--env ALFWorld-v0 --limit 1 --batch 1 --iterations 1 --max-calls 4 --model TALKS --out OUTg",
+        "--env ALFWorld-v0 --limit 1 --batch 1 --iterations 1 --max-calls 4 --model REFUSES --out OUTh",
+    ),
+    "report": ("FAILED ODD CONFIG SPLIT NAMED", "FAILED --json", "ODD --out OUT.html", "OUTnone"),
+    "compare": ("FAILED ODD", "CONFIG NAMED", "FAILED ODD --json"),
+    "verify": ("FAILED", "ODD", "CONFIG", "SPLIT", "NAMED", "FAILED --json"),
+    "export": ("ODD --out OUT1.jsonl", "FAILED --won-only --out OUT2.jsonl", "OUTnone --out OUT3.jsonl"),
+    "play": (
+        "TextCraft-v0 --watch REFUSES",
+        "TextCraft-v0 --watch TALKS",
+        "WebShopLite-v0 --env-arg data=SHOP --env-arg split=all",
+        "TextCraft-v0 --task HOSTILE",
+    ),
+    "shop": ("--data OUTnone", "--replay ODD", "--task HOSTILE"),
+    "envs": ("",),
+    "agents": ("",),
+    "tasks": ("WebShopLite-v0 --env-arg data=SHOP", "TextCraft-v0 --env-arg recipes=PACK", "HOSTILE"),
+    "demos": (
+        "--env TextCraft-v0 --limit 1 --out OUT4.jsonl",
+        "--env WebShopLite-v0 --env-arg data=SHOP --out OUT5.jsonl",
+    ),
+    "models check": ("REFUSES", "TALKS", "REFUSES --json", "HOSTILE"),
+    "recipes import": ("PACK --out OUTi",),
+    "recipes show": ("a --recipes PACK", "HOSTILE"),
+    "recipes stats": ("--recipes PACK",),
+    "splits paper": ("--recipes PACK",),
+    "splits make": ("--recipes PACK --out OUTj.jsonl", "--env HOSTILE --out OUTk.jsonl"),
+    "serve agentgym": ("--env HOSTILE",),
+    "serve model": ("--model HOSTILE",),
+    "serve openenv": ("--env HOSTILE",),
+}
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command__prints_no_text_that_a_terminal_obeys(
+    name: str, hostile: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"search[x]\nclick[b000000001]\n{HOSTILE}\nquit\n"))
+    words = {key.upper(): value for key, value in hostile.items()} | {"HOSTILE": HOSTILE}
+    put = re.compile("|".join(words))
+    for line in COMMANDS[name]:
+        command(monkeypatch, *name.split(), *(put.sub(lambda word: words[word[0]], word) for word in line.split()))
+        printed = capsys.readouterr()
+        assert printed.out or printed.err, line
+        for text in (printed.out, printed.err):
+            assert CONTROL.findall(text) == [], line
+            # The texts of a game that is played have lines of their own.
+            assert name == "play" or "\n  99 x made-up line" not in text, line
+
+
+def test_commands__are_all_walked_over():
+    def walk(group: Any, above: str = "") -> Iterator[str]:
+        for name, one in group.commands.items():
+            yield from walk(one, f"{above}{name} ") if hasattr(one, "commands") else [above + name]
+
+    assert set(walk(get_command(app))) == set(COMMANDS)

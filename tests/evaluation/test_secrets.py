@@ -93,6 +93,9 @@ PLAYED = {
         ("--model", "openai:m,max_retries=0"), {**NONE, "OPENAI_BASE_URL": f"{{user}}me:{quote(KEY, safe='')}@{{host}}"}
     ),
     "extra": Way(("--model", f'{OPENAI},extra={{{{"api_key":"{KEY}","headers":[{{{{"Cookie":"{KEY}"}}}}]}}}}'), NONE),
+    "headers of a request": Way(
+        ("--model", f'{OPENAI},headers={{{{"api-key":"{KEY}","X-Team":"Bearer {KEY}"}}}}'), NONE
+    ),
     "planner": Way(("--agent", "plan_and_execute", "--model", "simulated", "--planner", f"{OPENAI},api_key={KEY}")),
     "token": Way(("--model", f"leaky:Raises,token={KEY}")),
     "token that is written": Way(("--model", f"leaky:Writes,token={KEY}")),
@@ -197,6 +200,7 @@ def test_commands__write_no_part_of_a_key(
             ("report", "one", "two", "--out", "page.html"),
             ("compare", "one", "two"),
             ("verify", "one"),
+            ("export", "one", "--out", "one.jsonl"),
         ):
             command(monkeypatch, *arguments)
         if options[0] == "--model":
@@ -204,6 +208,10 @@ def test_commands__write_no_part_of_a_key(
             command(monkeypatch, *sweep, "sweep")
             command(monkeypatch, *sweep, "sweep", "--json")
             command(monkeypatch, "play", "TextCraft-v0", "--task", "minecraft:oak_planks", "--watch", options[1])
+            command(monkeypatch, "models", "check", options[1])
+            command(monkeypatch, "models", "check", options[1], "--json")
+            plan = ("optimise-plan", "--env", "ALFWorld-v0", "--limit", "1", "--batch", "1", "--iterations", "1")
+            command(monkeypatch, *plan, "--max-calls", "3", *options, "--out", "plan")
     printed = capfd.readouterr()
     assert leaks(printed.out.encode(), printed.err.encode(), *files(tmp_path)) == []
 
