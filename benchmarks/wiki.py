@@ -30,7 +30,7 @@ import numpy as np
 from textcraft_gym.arrays import cached
 from textcraft_gym.search.analyzer import analyze
 from textcraft_gym.search.bm25 import K1, B
-from textcraft_gym.wiki.closed_wiki import ClosedWiki, wiki_arrays
+from textcraft_gym.wiki.closed_wiki import ClosedWiki, write_wiki
 from textcraft_gym.wiki.corpus import Page
 from textcraft_gym.wiki.made import made_corpus
 
@@ -73,7 +73,7 @@ def start(pages: int, cache: Path) -> dict[str, float]:
     """Open and search a wiki; return seconds, milliseconds and MiB."""
     os.environ["TEXTCRAFT_GYM_CACHE"] = str(cache)
     begin = time.perf_counter()
-    wiki = ClosedWiki(cached("wiki.arrays", str(pages), lambda: wiki_arrays(draw_pages(pages))))
+    wiki = ClosedWiki(cached("wiki.arrays", str(pages), lambda append: write_wiki(append, draw_pages(pages))))
     opened = time.perf_counter() - begin
     titles = [title for _, title in zip(range(QUERIES), wiki, strict=False)]
     return {

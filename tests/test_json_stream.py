@@ -40,7 +40,7 @@ def test_stream__gives_what_the_file_has_in_pieces_of_any_size(file, values, pie
         assert list(read_items(file, lambda read: None)) == expected
         file.write_text(f"{blanks}{text[1]}{blanks}", encoding="utf-8", errors="replace")
         expected = json.loads(file.read_text(encoding="utf-8"))
-        assert {key: json.loads(source) for key, source in read_members(file)} == expected
+        assert {key: json.loads(source) for key, source in read_members(file, lambda read: None)} == expected
 
 
 @pytest.mark.parametrize("piece", range(1, 12))

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.webshop.shelf import product
+from textcraft_gym.arrays import Arrays, in_memory
 from textcraft_gym.search import bm25
 from textcraft_gym.search.analyzer import STOP_WORDS, analyze
-from textcraft_gym.search.bm25 import Index, quantise
+from textcraft_gym.search.bm25 import Index, IndexWriter, quantise
 from textcraft_gym.search.stemmer import stem
 
 
@@ -51,14 +52,14 @@ def naive_scores(documents: list[list[str]], words: list[str]) -> list[float]:
     k1, b, one = single(0.9), single(0.4), 1.0
     filled = [words for words in documents if words]
     average = single(sum(map(len, filled)) / len(filled)) if filled else 1.0
+    having = {word: sum(word in other for other in documents) for word in words}
     scores = []
     for text in documents:
         kept = single(b * from_byte(to_byte(len(text))))
         length = single(k1 * single(single(one - b) + single(kept / average)))
         inverse, total = single(one / length), 0.0
         for word, times in Counter(words).items():
-            having = sum(word in other for other in documents)
-            weight = single(times * single(math.log(1 + (len(filled) - having + 0.5) / (having + 0.5))))
+            weight = single(times * single(math.log(1 + (len(filled) - having[word] + 0.5) / (having[word] + 0.5))))
             if word in text:
                 total += single(weight - single(weight / single(one + single(text.count(word) * inverse))))
         scores.append(single(total))
@@ -158,10 +159,48 @@ def test_search__takes_documents_without_words():
     assert Index.build([""], ["A"]).search("lamp") == []
 
 
-def test_index__of_its_arrays_is_the_same():
-    index = Index.build(["red lamp", "mug caf\u00e9", ""], ["B", "A", "C"])
-    again = Index(index.arrays)
-    assert [again.search(words) for words in ("red", "caf\u00e9", "lamps mugs")] == [[0], [1], [1, 0]]
+@given(TEXTS, st.integers(1, 60), st.booleans(), st.randoms(use_true_random=False))
+def test_index__built_in_blocks_is_the_same(documents, block, exact_lengths, draw):
+    keys = [f"B{number:03}" for number in range(len(documents))]
+    draw.shuffle(keys)
+    whole = index_arrays(documents, keys, exact_lengths)
+    with mock.patch.object(bm25, "BLOCK", block):
+        blocks = index_arrays(documents, keys, exact_lengths)
+    assert whole.keys() == blocks.keys()
+    for name, part in whole.items():
+        assert part.dtype == blocks[name].dtype
+        assert part.tolist() == blocks[name].tolist()
+
+
+def index_arrays(documents: list[list[str]], keys: list[str], exact_lengths: bool, append_to=None) -> Arrays:
+    with IndexWriter() as writer:
+        for text in documents:
+            writer.add(" ".join(text))
+        return in_memory(lambda append: writer.write(append_to or append, keys=keys, exact_lengths=exact_lengths))
+
+
+def test_index__of_thousands_in_blocks_finds_what_is_computed_term_by_term():
+    rng = random.Random(0)
+    words = [f"w{rank}" for rank in range(3000)]
+    frequencies = [1 / (rank + 1) for rank in range(len(words))]
+    documents = [rng.choices(words, frequencies, k=rng.randint(0, 60)) for _ in range(3000)]
+    keys = [f"{number:05}" for number in rng.sample(range(10**5), len(documents))]
+    with mock.patch.multiple(bm25, BLOCK=1000, SMALL=0):
+        index = Index.build([" ".join(text) for text in documents], keys)
+        for _ in range(5):
+            query = rng.choices(words, frequencies, k=rng.randint(1, 6))
+            assert index.search(" ".join(query)) == naive_search(documents, keys, query, 50)
+
+
+def test_index__is_written_in_parts_of_a_block():
+    rng = random.Random(0)
+    documents = [[f"w{rng.randrange(500)}" for _ in range(20)] for _ in range(2000)]
+    keys = [f"{number:05}" for number in range(len(documents))]
+    sizes: dict[str, list[int]] = {}
+    with mock.patch.object(bm25, "BLOCK", 1000):
+        index_arrays(documents, keys, False, lambda name, part: sizes.setdefault(name, []).append(part.size))
+    for name in ("index.documents", "index.tf_norm"):
+        assert max(sizes[name]) <= 1000 < sum(sizes[name]) / 30
 
 
 def test_index__asks_for_a_key_for_each_document():

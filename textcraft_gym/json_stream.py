@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import IO, Any, NoReturn
 
 MAX_DEPTH = 64
 """Maximum number of brackets within each other in an entry."""
@@ -41,37 +41,43 @@ def read_items(file: Path, on_read: Callable[[int], None]) -> Iterator[Any]:
         JSONStreamError: At the first item that cannot be read.
     """
     with file.open("rb") as stream:
-        reader = _Reader(TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
+        reader = _Reader(stream)
         for _ in reader.entries("[", "]"):
             value, _ = reader.take()
             on_read(stream.tell())
             yield value
 
 
-def read_members(file: Path) -> Iterator[tuple[str, str]]:
+def read_members(file: Path, on_read: Callable[[int], None]) -> Iterator[tuple[str, str]]:
     """Yield each key of the object in a file, and its value as JSON, which takes less memory than objects do.
+
+    Args:
+        file: The file.
+        on_read: Called before each member with the number of bytes that were read so far.
 
     Raises:
         JSONStreamError: At the first member that cannot be read.
     """
-    with file.open(encoding="utf-8-sig", newline="") as stream:
+    with file.open("rb") as stream:
         reader = _Reader(stream)
         for _ in reader.entries("{", "}"):
             key, _ = reader.take()
             if not isinstance(key, str) or not reader.skip(":"):
                 raise JSONStreamError("not JSON, or truncated: expected a key in quotes and a colon")
-            yield key, reader.take()[1]
+            _, source = reader.take()
+            on_read(stream.tell())
+            yield key, source
 
 
 class _Reader:
     """Takes JSON values from the start of a text, of which it reads as much as it needs.
 
     Args:
-        stream: The text.
+        stream: The text in UTF-8.
     """
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         self._text = ""
         self._at = 0
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
+from tempfile import SpooledTemporaryFile
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textcraft_gym.arrays import Arrays
+from textcraft_gym.arrays import Append, Arrays, Names, in_memory
+from textcraft_gym.progress import Progress
 from textcraft_gym.search.analyzer import analyze, to_term
 from textcraft_gym.search.tokenizer import tokenize
 
@@ -26,37 +30,43 @@ SMALL = 1 << 16
 """Number of documents up to which all that contain a term are scored."""
 SEEDS, SEED_TERMS = 1000, 3
 """Numbers of documents of a term, and of the rarest terms, from which it is told how good the best documents are."""
+BLOCK = 1 << 22
+"""Number of words, or of postings, that are sorted or merged at a time while an index is built."""
 
 _ROUNDED = 1 - 1e-6
 """Factor by which a bound is lowered, since scores are rounded."""
 
 
 class Index:
-    """Finds documents; made by ``build``, or from the arrays of an index that was built before.
+    """Finds documents; made by ``build``, or from the arrays that an ``IndexWriter`` wrote.
 
     Args:
-        arrays: The inverted index. Postings are grouped by term: those of term ``i`` are at ``starts[i]`` up to
-            ``starts[i + 1]`` of ``documents`` and ``tf_norm`` (term frequency times length norm). ``terms`` and ``idf``
-            are by term, ``ranks`` (the order of documents of equal score) by document.
+        arrays: The inverted index, perhaps among others. Postings are grouped by term: those of term ``i`` are at
+            ``starts[i]`` up to ``starts[i + 1]`` of ``documents`` and ``tf_norm`` (term frequency times length norm).
+            ``idf`` and ``peaks`` (the highest ``tf_norm``) are by term, ``ranks`` (the order of documents of equal
+            score) by document. Names begin with ``index.``.
     """
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.arrays = dict(arrays)
-        terms = arrays["terms"].tobytes().decode().split("\n")
-        self._term_ids = {term: term_id for term_id, term in enumerate(terms)}
-        self._starts, self._idf = arrays["starts"], arrays["idf"]
-        self._documents, self._tf_norm, self._ranks = arrays["documents"], arrays["tf_norm"], arrays["ranks"]
+    def __init__(self, arrays: Arrays) -> None:
+        self._term_id = lru_cache(maxsize=1 << 16)(Names(arrays, "index.terms").first)
+        names = ("starts", "idf", "peaks", "documents", "tf_norm", "ranks")
+        self._starts, self._idf, self._peaks, self._documents, self._tf_norm, self._ranks = (
+            arrays[f"index.{name}"] for name in names
+        )
 
     @classmethod
     def build(cls, documents: Iterable[str], keys: Sequence[str], *, exact_lengths: bool = False) -> Index:
-        """Index documents.
+        """Index documents in memory.
 
         Args:
             documents: Their texts.
-            keys: The sort key of each document among those of equal score; read after the documents.
+            keys: The sort key of each document among those of equal score.
             exact_lengths: Compute with the lengths of documents as they are, not as Lucene stores them.
         """
-        return cls(_invert(documents, keys, exact_lengths))
+        with IndexWriter() as writer:
+            for text in documents:
+                writer.add(text)
+            return cls(in_memory(partial(writer.write, keys=keys, exact_lengths=exact_lengths)))
 
     def search(self, query: str, count: int = 50, among: NDArray[np.int64] | None = None) -> list[int]:
         """Return the indices of the best documents that contain a term of the query, best first.
@@ -94,22 +104,23 @@ class Index:
 
     def _terms(self, query: str) -> list[_Term]:
         """Return the distinct terms of a query that documents contain, in its order."""
-        term_ids = (self._term_ids.get(term) for term in analyze(query))
-        query_tf = Counter(term_id for term_id in term_ids if term_id is not None)
         terms = []
-        for term_id, tf in query_tf.items():
-            postings = slice(self._starts[term_id], self._starts[term_id + 1])
-            weight = np.float32(tf) * self._idf[term_id]
-            terms.append(_Term(weight, self._documents[postings], self._tf_norm[postings]))
+        for term, tf in Counter(analyze(query)).items():
+            term_id = self._term_id(term)
+            if term_id is not None:
+                postings = slice(self._starts[term_id], self._starts[term_id + 1])
+                weight = np.float32(tf) * self._idf[term_id]
+                terms.append(_Term(weight, self._documents[postings], self._tf_norm[postings], self._peaks[term_id]))
         return terms
 
 
 class _Term(NamedTuple):
-    """A term of a query: its weight, and its postings in the order of documents."""
+    """A term of a query: its weight, its postings in the order of documents, and the highest ``tf_norm`` of these."""
 
     weight: np.float32
     documents: NDArray[np.int32]
     tf_norm: NDArray[np.float32]
+    highest: np.float32
 
     def scores(self, postings: Any = slice(None)) -> NDArray[np.float32]:
         """Return the scores of postings.
@@ -126,7 +137,7 @@ class _Term(NamedTuple):
 
     def peak(self) -> float:
         """Return the highest score of a document."""
-        return float(self.weight - self.weight / (np.float32(1) + self.tf_norm.max()))
+        return float(self.weight - self.weight / (np.float32(1) + self.highest))
 
     def best(self, count: int) -> NDArray[np.int32]:
         """Return documents of the highest scores."""
@@ -215,41 +226,151 @@ class _TermIds(dict[str, int]):
         return term_id
 
 
-def _invert(documents: Iterable[str], keys: Sequence[str], exact_lengths: bool) -> Arrays:
-    """Return the arrays of an inverted index."""
-    term_ids = _TermIds()
-    # One posting for each distinct term of each document, first in the order of documents.
-    posting_terms, posting_tf, posting_counts, lengths = array("i"), array("i"), array("i"), array("q")
-    for text in documents:
-        tf = Counter(map(term_ids.__getitem__, tokenize(text)))
-        tf.pop(-1, None)
-        posting_terms.extend(tf)
-        posting_tf.extend(tf.values())
-        posting_counts.append(len(tf))
-        lengths.append(tf.total())
-    if len(keys) != len(lengths):
-        raise ValueError(f"expected a key for each of {len(lengths)} documents, got {len(keys)}")
-    # Grouped by term by a stable sort, so that the postings of a term stay in the order of documents.
-    terms = np.frombuffer(posting_terms, np.int32)
-    order = np.argsort(terms, kind="stable")
-    owners = np.repeat(np.arange(len(lengths), dtype=np.int32), np.frombuffer(posting_counts, np.int32))[order]
-    tf_by_term = np.frombuffer(posting_tf, np.int32)[order].astype(np.float32)
-    doc_freq = np.bincount(terms, minlength=len(term_ids.terms))
-    ranks = np.empty(len(keys), np.int32)
-    ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys), dtype=np.int32)
-    return {
-        "terms": np.frombuffer("\n".join(term_ids.terms).encode(), np.uint8),
-        "starts": np.concatenate(([0], np.cumsum(doc_freq))),
-        "idf": _idf(doc_freq, _count_filled(lengths)),
-        "documents": owners,
-        "tf_norm": tf_by_term * _length_norm(lengths, exact_lengths)[owners],
-        "ranks": ranks,
-    }
+class _Run(NamedTuple):
+    """Postings of a block of documents in a spool, grouped by term: the documents, then the term frequencies.
+
+    Attributes:
+        offset: Where they begin, in bytes.
+        starts: The index of the first posting of each term that was known, and their number.
+    """
+
+    offset: int
+    starts: NDArray[np.int32]
 
 
-def _count_filled(lengths: Sequence[int]) -> int:
-    """Return the number of documents that have any term: Lucene leaves the others out of its statistics."""
-    return sum(1 for length in lengths if length)
+class IndexWriter:
+    """Builds an index in memory for a block of postings and the terms, whatever the number of documents.
+
+    Postings are sorted block by block, spooled to a temporary file, and merged at the end. That file has no name, so
+    that nothing is left of it if the process is killed.
+    """
+
+    def __init__(self) -> None:
+        self._term_ids = _TermIds()
+        self._lengths = array("q")
+        self._spool, self._runs = _spool(), list[_Run]()
+        # The block: the term of each word, -1 for stop words, and the number of words of each document.
+        self._terms, self._counts = array("i"), array("i")
+
+    def __enter__(self) -> IndexWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self._spool.close()
+
+    def add(self, text: str) -> None:
+        """Add a document."""
+        before = len(self._terms)
+        self._terms.extend(map(self._term_ids.__getitem__, tokenize(text)))
+        self._counts.append(len(self._terms) - before)
+        if len(self._terms) >= BLOCK:
+            self._sort()
+
+    def write(
+        self,
+        append: Append,
+        *,
+        keys: Sequence[str],
+        exact_lengths: bool = False,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        """Write the arrays of an index.
+
+        Args:
+            append: Takes them.
+            keys: The sort key of each document among those of equal score.
+            exact_lengths: Compute with the lengths of documents as they are, not as Lucene stores them.
+            progress: Called with the number of postings that are written, and of all.
+
+        Raises:
+            ValueError: If there is not one key for each document.
+        """
+        self._sort()
+        lengths = np.frombuffer(self._lengths, np.int64)
+        if len(keys) != len(lengths):
+            raise ValueError(f"expected a key for each of {len(lengths)} documents, got {len(keys)}")
+        doc_freq = np.zeros(len(self._term_ids.terms), np.int64)
+        for run in self._runs:
+            doc_freq[: len(run.starts) - 1] += np.diff(run.starts)
+        starts = np.concatenate(([0], np.cumsum(doc_freq)))
+        self._write_postings(append, starts, _length_norm(lengths, exact_lengths), progress)
+        ranks = np.empty(len(keys), np.int32)
+        ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys), dtype=np.int32)
+        append("index.starts", starts)
+        append("index.idf", _idf(doc_freq, int(np.count_nonzero(lengths))))
+        append("index.ranks", ranks)
+        Names.write(append, "index.terms", self._term_ids.terms.items())
+
+    def _write_postings(
+        self, append: Append, starts: NDArray[np.int64], length_norm: NDArray[np.float32], progress: Progress
+    ) -> None:
+        """Merge the runs, for as many terms at a time as fill a block."""
+        peaks = np.empty(len(starts) - 1, np.float32)
+        append("index.documents", np.empty(0, np.int32))  # an array also where there are no postings
+        with _spool() as tf_norms:  # since an array is written at a time
+            first = 0
+            while first < len(peaks):
+                end = max(int(starts.searchsorted(starts[first] + BLOCK, "right")) - 1, first + 1)
+                documents, tf = self._merged(first, starts[first : end + 1])
+                tf_norm = tf.astype(np.float32) * length_norm[documents]
+                peaks[first:end] = np.maximum.reduceat(tf_norm, starts[first:end] - starts[first])
+                append("index.documents", documents)
+                tf_norms.write(tf_norm.tobytes())
+                progress(int(starts[end]), int(starts[-1]))
+                first = end
+            tf_norms.seek(0)
+            append("index.tf_norm", np.empty(0, np.float32))
+            while part := tf_norms.read(4 * BLOCK):
+                append("index.tf_norm", np.frombuffer(part, np.float32))
+        append("index.peaks", peaks)
+
+    def _sort(self) -> None:
+        """Spool the postings of the block, and begin another."""
+        first_document = len(self._lengths)
+        terms = np.frombuffer(self._terms, np.int32)
+        owners = np.repeat(np.arange(len(self._counts)), np.frombuffer(self._counts, np.int32))[terms >= 0]
+        self._lengths.extend(np.bincount(owners, minlength=len(self._counts)))
+        # Term and document in one number: sorted, equal ones are the occurrences that a posting counts.
+        words = terms[terms >= 0].astype(np.int64) << 32 | (owners + first_document)
+        words.sort()
+        postings = np.flatnonzero(np.diff(words, prepend=-1))
+        tf = np.diff(postings, append=len(words)).astype(np.int32)
+        words = words[postings]
+        doc_freq = np.bincount(words >> 32, minlength=len(self._term_ids.terms))
+        offset = self._spool.tell()
+        self._spool.write((words & 0xFFFFFFFF).astype(np.int32).tobytes())
+        self._spool.write(tf.tobytes())
+        self._runs.append(_Run(offset, np.concatenate(([0], np.cumsum(doc_freq))).astype(np.int32)))
+        self._terms, self._counts = array("i"), array("i")
+
+    def _merged(self, first: int, starts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return documents and term frequencies of successive terms.
+
+        Args:
+            first: The first of the terms.
+            starts: The index of the first posting of each of them, and of the next term.
+        """
+        starts = starts - starts[0]
+        documents, tf = (np.empty(starts[-1], np.int32) for _ in range(2))
+        filled = starts[:-1].copy()
+        for run in self._runs:
+            # A term that was not known yet has no postings.
+            bounds = run.starts[np.minimum(np.arange(first, first + len(starts)), len(run.starts) - 1)]
+            counts = np.diff(bounds)
+            places = np.arange(bounds[0], bounds[-1]) + np.repeat(filled - bounds[:-1], counts)
+            documents[places] = self._read(run.offset, bounds[0], len(places))
+            tf[places] = self._read(run.offset, run.starts[-1] + bounds[0], len(places))
+            filled += counts
+        return documents, tf
+
+    def _read(self, offset: int, start: np.int32, count: int) -> NDArray[np.int32]:
+        self._spool.seek(offset + 4 * int(start))
+        return np.frombuffer(self._spool.read(4 * count), np.int32)
+
+
+def _spool() -> SpooledTemporaryFile[bytes]:
+    """Return a stream that is kept in memory as long as it is small."""
+    return SpooledTemporaryFile(4 * BLOCK)
 
 
 def _idf(doc_freq: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
@@ -257,11 +378,12 @@ def _idf(doc_freq: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
     return np.asarray(np.log(1 + (documents - doc_freq + 0.5) / (doc_freq + 0.5)), np.float32)
 
 
-def _length_norm(lengths: Sequence[int], exact: bool) -> NDArray[np.float32]:
+def _length_norm(lengths: NDArray[np.int64], exact: bool) -> NDArray[np.float32]:
     """Return the factor of term frequencies in each document, ``1 / (k1 * (1 - b + b * length / average))``."""
-    average = np.float32(sum(lengths) / max(_count_filled(lengths), 1))
+    # Lucene leaves documents without a term out of its statistics.
+    average = np.float32(int(lengths.sum()) / max(int(np.count_nonzero(lengths)), 1))
     if average == 0:
         average = np.float32(1)  # no document has a term, so that any average will do
-    read_back = np.array(lengths if exact else [quantise(length) for length in lengths], np.float32)
+    read_back = np.array(lengths if exact else [quantise(length) for length in lengths.tolist()], np.float32)
     one = np.float32(1)
     return np.asarray(one / (K1 * ((one - B) + B * read_back / average)), np.float32)

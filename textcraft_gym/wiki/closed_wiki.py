@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textcraft_gym.arrays import Arrays, Records, RecordWriter
-from textcraft_gym.search.bm25 import Index
+from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, in_memory
+from textcraft_gym.progress import progress_bar
+from textcraft_gym.search.bm25 import Index, IndexWriter
 from textcraft_gym.wiki.corpus import Page
 
 MAX_QUERY = 1000
 """Number of characters of an entity that a search reads."""
 
-_INDEX = "index."
 _KEPT_PAGES = 1 << 12
 _KEPT_NAMES = 1 << 16
 _MAX_KEPT_NAME = 200
@@ -36,13 +36,13 @@ class ClosedWiki:
     for brackets, and ``Mercer`` by ``Mercer (film)``.
 
     Args:
-        arrays: Those that ``wiki_arrays`` returns.
+        arrays: Those that ``write_wiki`` writes.
     """
 
     def __init__(self, arrays: Arrays) -> None:
         self._pages, self._titles = Records(arrays, "pages"), Records(arrays, "titles")
-        self._exact, self._alike, self._bare = (_Names(arrays, kind) for kind in ("exact", "alike", "bare"))
-        self._index = Index({name[len(_INDEX) :]: part for name, part in arrays.items() if name.startswith(_INDEX)})
+        self._exact, self._alike, self._bare = (Names(arrays, kind) for kind in ("exact", "alike", "bare"))
+        self._index = Index(arrays)
         self._fingerprint = arrays["fingerprint"].tobytes().hex()
         self._read: dict[int, Page] = {}
         self._found: dict[str, int | None] = {}
@@ -58,7 +58,7 @@ class ClosedWiki:
         Raises:
             ValueError: If a redirect leads nowhere.
         """
-        return cls(wiki_arrays(pages, redirects))
+        return cls(in_memory(lambda append: write_wiki(append, pages, redirects)))
 
     def __copy__(self) -> ClosedWiki:
         return self
@@ -126,23 +126,28 @@ class ClosedWiki:
         return index
 
 
-def wiki_arrays(pages: Iterable[Page], redirects: Mapping[str, str] | None = None) -> Arrays:
-    """Return the arrays of a wiki; see ``ClosedWiki.of``."""
+def write_wiki(append: Append, pages: Iterable[Page], redirects: Mapping[str, str] | None = None) -> int:
+    """Write the arrays of a wiki, and return the number of its pages; see ``ClosedWiki.of``."""
     indices: dict[str, int] = {}
-    keys: list[str] = []
-    records, titles = RecordWriter(), RecordWriter()
+    contents = hashlib.sha256(json.dumps(sorted((redirects or {}).items())).encode())
 
-    def documents() -> Iterator[str]:
-        """Record the pages on the way, so that they are read once."""
+    def append_page(name: str, part: NDArray[Any]) -> None:
+        contents.update(part.data)
+        append(name, part)
+
+    records, titles = RecordWriter(append_page, "pages"), RecordWriter(append, "titles", deferred=True)
+    with IndexWriter() as index:
         for page in pages:
             if page.title not in indices:
                 indices[page.title] = len(indices)
-                keys.append(page.title)
                 records.add(page)
                 titles.add(page.title)
-                yield "\n".join([page.title, *(" ".join(paragraph) for paragraph in page.paragraphs)])
-
-    index = Index.build(documents(), keys, exact_lengths=True).arrays
+                index.add("\n".join([page.title, *(" ".join(paragraph) for paragraph in page.paragraphs)]))
+        records.close()
+        titles.close()
+        append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
+        with progress_bar("Writing the search index") as bar:
+            index.write(append, keys=[*indices], exact_lengths=True, progress=bar)
     others: dict[str, int] = {}
     for name, title in (redirects or {}).items():
         if title not in indices:
@@ -150,58 +155,10 @@ def wiki_arrays(pages: Iterable[Page], redirects: Mapping[str, str] | None = Non
         others[_alike(name)] = indices[title]
     alike = [*((_alike(title), number) for title, number in indices.items()), *others.items()]
     bare = [(short, number) for name, number in alike[: len(indices)] if (short := _bare(name)) != name]
-    arrays = (
-        records.arrays("pages")
-        | titles.arrays("titles")
-        | _Names.arrays("exact", indices.items())
-        | _Names.arrays("alike", alike)
-        | _Names.arrays("bare", bare)
-    )
-    contents = hashlib.sha256(json.dumps(sorted((redirects or {}).items())).encode())
-    for name in ("pages", "pages_ends"):
-        contents.update(arrays[name].data.cast("B"))
-    arrays["fingerprint"] = np.frombuffer(contents.digest(), np.uint8)
-    return arrays | {f"{_INDEX}{name}": part for name, part in index.items()}
-
-
-class _Names:
-    """Indices of pages by name, found by a hash of it, of which 64 bits tell any names apart.
-
-    A dictionary of a million names would take longer to make than a wiki may take to open.
-    """
-
-    def __init__(self, arrays: Arrays, kind: str) -> None:
-        self._hashes, self._indices = arrays[f"{kind}_hashes"], arrays[f"{kind}_indices"]
-
-    @staticmethod
-    def arrays(kind: str, names: Iterable[tuple[str, int]]) -> Arrays:
-        """Return the arrays of names and indices; of the same names, the first comes first."""
-        pairs = [(_hash(name), index) for name, index in names]
-        hashes = np.array([hashed for hashed, _ in pairs], np.uint64)
-        order = np.argsort(hashes, kind="stable")
-        indices = np.array([index for _, index in pairs], np.int32)
-        return {f"{kind}_hashes": hashes[order], f"{kind}_indices": indices[order]}
-
-    def first(self, name: str) -> int | None:
-        """Return the index of the first page of this name."""
-        indices = self._all(name)
-        return int(indices[0]) if len(indices) else None
-
-    def only(self, name: str) -> int | None:
-        """Return the index of the page of this name if there is just one."""
-        indices = self._all(name)
-        return int(indices[0]) if len(indices) == 1 else None
-
-    def _all(self, name: str) -> NDArray[np.int32]:
-        hashed = np.uint64(_hash(name))
-        start = end = int(self._hashes.searchsorted(hashed))
-        while end < len(self._hashes) and self._hashes[end] == hashed:
-            end += 1
-        return self._indices[start:end]
-
-
-def _hash(name: str) -> int:
-    return int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    Names.write(append, "exact", indices.items())
+    Names.write(append, "alike", alike)
+    Names.write(append, "bare", bare)
+    return len(indices)
 
 
 def _alike(name: str) -> str:

@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from textcraft_gym.arrays import Arrays, Records, RecordWriter, cached
+from textcraft_gym.arrays import Append, Arrays, Records, RecordWriter, cached
 from textcraft_gym.errors import DataError
 from textcraft_gym.json_stream import JSONStreamError, read_items, read_members
 from textcraft_gym.progress import progress_bar
-from textcraft_gym.wiki.closed_wiki import ClosedWiki, wiki_arrays
+from textcraft_gym.wiki.closed_wiki import ClosedWiki, write_wiki
 from textcraft_gym.wiki.corpus import Corpus, Page, Question
 
-FORMAT = 1
+FORMAT = 2
 """Version of the cached file and of the code that computes its content; files of another version are ignored."""
 UNKNOWN = "unknown"
 """The type or level of a question where the data does not tell it."""
@@ -77,7 +77,7 @@ def read_corpus(data: str | Path) -> Corpus:
     stats = [(file, file.stat()) for file in files]
     stamp = json.dumps([FORMAT, [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]])
     name = hashlib.sha256(json.dumps([str(file.resolve()) for file in files]).encode()).hexdigest()[:16]
-    arrays = cached(f"wiki-{name}.arrays", stamp, lambda: _build(path, files))
+    arrays = cached(f"wiki-{name}.arrays", stamp, lambda append: _write(append, path, files))
     splits = {split: StoredQuestions(arrays, split) for split in dict.fromkeys(_SPLITS.values()) if split in arrays}
     return Corpus(ClosedWiki(arrays), splits)
 
@@ -93,18 +93,16 @@ def _find_files(path: Path) -> list[Path]:
     return files
 
 
-def _build(path: Path, files: Sequence[Path]) -> Arrays:
-    """Return the wiki and the questions as arrays."""
-    reader = _Reader()
-    pages = (page for file in files for page in reader.pages(file))
-    arrays = wiki_arrays(pages)
+def _write(append: Append, path: Path, files: Sequence[Path]) -> None:
+    """Write the wiki and the questions as arrays."""
+    reader = _Reader(append)
+    pages = write_wiki(append, (page for file in files for page in reader.pages(file)))
     if not reader.questions:
         raise WikiDataError(path, "expected questions, got pages only")
-    if not len(arrays["titles_ends"]):
+    if not pages:
         raise WikiDataError(path, "expected pages: simplified questions need a file that has them")
-    for split, records in reader.questions.items():
-        arrays |= records.arrays(split)
-    return arrays
+    for records in reader.questions.values():
+        records.close()
 
 
 class _Reader:
@@ -113,11 +111,15 @@ class _Reader:
     A question that is read again, as those of another setting are, gives its pages only. One without an id is known by
     its text, and has the name of its file and its number there for an id.
 
+    Args:
+        append: Takes the arrays of questions, after those of pages.
+
     Attributes:
         questions: The questions by split.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, append: Append) -> None:
+        self._append = append
         self.questions: dict[str, RecordWriter] = {}
         self._ids: set[str] = set()
         self._earlier: set[str] = set()
@@ -149,7 +151,9 @@ class _Reader:
         self._ids.add(id)
         type_, level = entry.one_of("type", _TYPES), entry.one_of("level", _LEVELS)
         record = Question(id, question, entry.text("answer", ""), type_, level, entry.gold(), titles)
-        self.questions.setdefault(split, RecordWriter()).add(record)
+        if split not in self.questions:
+            self.questions[split] = RecordWriter(self._append, split, deferred=True)
+        self.questions[split].add(record)
 
 
 class _Entry:
@@ -253,12 +257,16 @@ def _entries(file: Path) -> Iterator[_Entry]:
     try:
         with progress_bar(f"Reading {file.name}") as progress:
             size = file.stat().st_size
+
+            def on_read(read: int) -> None:
+                progress(read, size)
+
             if _is_object(file):
-                for key, source in read_members(file):
+                for key, source in read_members(file, on_read):
                     yield _Entry(file, key, json.loads(source))
                     index += 1
             else:
-                for value in read_items(file, lambda read: progress(read, size)):
+                for value in read_items(file, on_read):
                     yield _Entry(file, index, value)
                     index += 1
     except JSONStreamError as error:

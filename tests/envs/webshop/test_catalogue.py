@@ -6,6 +6,8 @@ import copy
 import itertools
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +15,14 @@ import pytest
 
 from tests.envs.webshop.folder import ATTRIBUTES, ENTRIES, entry, write
 from tests.envs.webshop.shelf import GOAL, PRODUCTS
+from textcraft_gym import arrays
 from textcraft_gym.envs.webshop import catalogue as catalogues
 from textcraft_gym.envs.webshop import store
 from textcraft_gym.envs.webshop.catalogue import Catalogue
 from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
 from textcraft_gym.envs.webshop.goals import shuffled
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.search import bm25
 from textcraft_gym.search.bm25 import Index
 
 
@@ -39,6 +43,11 @@ def load(folder, **arguments) -> Catalogue:
     """Load as a new process would."""
     catalogues._loaded.clear()
     return Catalogue.load(folder, **arguments)
+
+
+def kept_files(cache: Path) -> list[Path]:
+    """Return all files but the empty ones that are locked."""
+    return [file for file in sorted(cache.iterdir()) if file.suffix != ".lock"]
 
 
 def contents(catalogue: Catalogue):
@@ -66,12 +75,14 @@ def test_load__weighs_synthetic_goals(folder):
     assert [goal.weight for goal in load(folder).goals] == [1.0, 1.0]
 
 
-def test_load__finds_products_in_either_case(folder):
+def test_load__finds_products_by_asin(folder):
     catalogue = load(folder)
-    assert catalogue.product("b000000003") is catalogue.product("B000000003") is catalogue.products["B000000003"]
-    with pytest.raises(KeyError):
-        catalogue.product("b000000009")
-    assert "B000000009" not in catalogue.products
+    assert catalogue.products["B000000003"] is catalogue.products["B000000003"]
+    assert "B000000003" in catalogue.products
+    for unknown in ("B000000009", "b000000003"):
+        assert unknown not in catalogue.products
+        with pytest.raises(KeyError, match=unknown):
+            catalogue.products[unknown]
 
 
 def test_load__finds_by_title_description_first_bullet_and_options(folder):
@@ -105,7 +116,8 @@ def test_load__depends_on_the_seed(folder):
 def test_load__tells_its_progress(folder):
     told = []
     load(folder, progress=lambda read, size: told.append((read, size)))
-    assert told[-1][0] == told[-1][1] == (folder / "items_shuffle.json").stat().st_size
+    assert told == sorted(told)
+    assert told[-1][0] == told[-1][1] == sum(file.stat().st_size for file in folder.iterdir())
 
 
 def test_load__asks_for_a_goal(tmp_path):
@@ -119,7 +131,7 @@ def test_load__of_bad_files_leaves_nothing(folder, cache):
     write(folder, entries=[*ENTRIES, {}])
     with pytest.raises(ShopDataError):
         load(folder)
-    assert list(cache.iterdir()) == []
+    assert kept_files(cache) == []
     write(folder)
     assert len(Catalogue.load(folder).products) == len(ENTRIES)
 
@@ -148,24 +160,24 @@ def test_kept__is_by_kind_of_goals_and_seed(folder, unread, cache):
     first = [contents(load(folder, goals=goals, seed=seed)) for goals, seed in kinds]
     unread()
     assert [contents(load(folder, goals=goals, seed=seed)) for goals, seed in kinds] == first
-    assert len(list(cache.iterdir())) == 4
+    assert len(kept_files(cache)) == 4
 
 
 @pytest.mark.parametrize("name", ["items_shuffle.json", "items_ins_v2.json", "items_human_ins.json"])
 def test_kept__is_made_anew_for_a_file_that_changed(folder, cache, name):
     load(folder)
-    (kept,) = cache.iterdir()
+    (kept,) = kept_files(cache)
     before = kept.read_bytes()
     stat = (folder / name).stat()
     os.utime(folder / name, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
     load(folder)
-    assert list(cache.iterdir()) == [kept]
+    assert kept_files(cache) == [kept]
     assert kept.read_bytes() != before
 
 
 def test_kept__is_made_anew_for_a_new_format(folder, cache, monkeypatch):
     load(folder)
-    (kept,) = cache.iterdir()
+    (kept,) = kept_files(cache)
     before = kept.read_bytes()
     monkeypatch.setattr(store, "FORMAT", store.FORMAT + 1)
     load(folder)
@@ -174,7 +186,7 @@ def test_kept__is_made_anew_for_a_new_format(folder, cache, monkeypatch):
 
 def test_kept__is_ignored_where_it_is_damaged(folder, cache):
     first = contents(load(folder))
-    (kept,) = cache.iterdir()
+    (kept,) = kept_files(cache)
     whole = kept.read_bytes()
     damaged = [whole[:left] for left in range(0, len(whole), len(whole) // 20)]
     damaged += [whole[:-1], whole + b"x", b"{}\n", b"[1]\n", b"\xff\xfe", whole.replace(b"Lamp", b"Lump")]
@@ -183,6 +195,62 @@ def test_kept__is_ignored_where_it_is_damaged(folder, cache):
         kept.write_bytes(content)
         assert contents(load(folder)) == first
         assert kept.read_bytes() == whole
+
+
+def test_kept__is_written_in_parts(tmp_path, monkeypatch):
+    many = [entry(f"B{number:09}") for number in range(3000)]
+    folder = write(tmp_path, entries=many)
+    whole = contents(load(folder))
+    sizes: dict[str, list[int]] = {}
+    append = arrays._Writer.append
+
+    def told(self, name, part):
+        sizes.setdefault(name, []).append(part.nbytes)
+        append(self, name, part)
+
+    monkeypatch.setattr(arrays._Writer, "append", told)
+    monkeypatch.setattr(arrays, "_CHUNK", 10_000)
+    monkeypatch.setattr(store, "FORMAT", store.FORMAT + 1)
+    monkeypatch.setattr(bm25, "BLOCK", 1000)
+    assert contents(load(folder)) == whole
+    assert max(sizes["products"]) < 11_000 < sum(sizes["products"]) / 10
+
+
+KILLED = """
+import sys
+from textcraft_gym.envs.webshop.catalogue import Catalogue
+from textcraft_gym.search.bm25 import IndexWriter
+
+def stop(*_, **__):
+    print("here", flush=True)
+    sys.stdin.readline()
+
+at, told = int(sys.argv[2]), 0
+
+def progress(read, size):
+    global told
+    told += 1
+    if told == at:
+        stop()
+
+if at < 0:
+    IndexWriter.write = stop
+Catalogue.load(sys.argv[1], progress=progress)
+"""
+
+
+@pytest.mark.parametrize("at", [1, 8, -1])
+def test_kept__is_whole_after_a_kill(folder, cache, at):
+    """While attributes are read, while products are, and before the index is written."""
+    command = [sys.executable, "-c", KILLED, str(folder), str(at)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"here\n"
+        child.kill()
+    assert [file.suffix for file in kept_files(cache)] == [".new"]
+    after = contents(load(folder))
+    (kept,) = kept_files(cache)
+    kept.unlink()
+    assert contents(load(folder)) == after
 
 
 def test_kept__is_not_needed(folder, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tests.envs.webshop.folder import ENTRIES, HUMAN, entry, write
+from tests.envs.webshop.folder import ATTRIBUTES, ENTRIES, HUMAN, entry, write
 from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
 from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.errors import TextCraftGymError
@@ -121,9 +121,14 @@ def test_read_shop__draws_bounds_from_the_seed(tmp_path):
 def test_read_shop__tells_its_progress(tmp_path):
     told = []
     read(write(tmp_path), progress=lambda read, size: told.append((read, size)))
-    size = (tmp_path / "items_shuffle.json").stat().st_size
-    assert told[-1] == (size, size)
-    assert len(told) == len(ENTRIES) + 1
+    sizes = [(tmp_path / name).stat().st_size for name in ("items_ins_v2.json", "items_human_ins.json")]
+    size = sum(file.stat().st_size for file in tmp_path.iterdir())
+    # Before each entry of the three files, and at the end.
+    assert told == [
+        *[(sizes[0], size)] * len(ATTRIBUTES),
+        *[(sum(sizes), size)] * len(HUMAN),
+        *[(size, size)] * (len(ENTRIES) + 1),
+    ]
 
 
 def test_find_files__takes_the_file_that_is_named_with_those_of_its_size(tmp_path):

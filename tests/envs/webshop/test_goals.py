@@ -75,9 +75,8 @@ def test_wish__for_every_combination_of_none_makes_one_goal():
 
 
 def test_weights__are_the_mean_rarity_of_attributes():
-    wishes = [Wish("", ("led", "warm"), None, 1.0), Wish("", ("led",), None, 1.0), Wish("", ("led",), (), 1.0)]
-    # led is in 2 + 3 + 5 goals, warm in 2.
-    assert weights(wishes, [2, 3, 5]) == pytest.approx([(1 / 10 + 1 / 2) / 2, 1 / 10, 1.0])
+    # led is in 2 + 3 goals, warm in 2.
+    assert weights([("led", "warm"), ("led",), None], [2, 3, 5]) == pytest.approx([(1 / 5 + 1 / 2) / 2, 1 / 5, 1.0])
 
 
 def test_shuffled__is_the_order_of_the_original():

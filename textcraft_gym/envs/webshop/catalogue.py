@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textcraft_gym.envs.webshop.files import GoalKind, find_files
 from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import shuffled, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load, stored_index
+from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load
 from textcraft_gym.progress import Progress, progress_bar
 from textcraft_gym.search.bm25 import Index
 
@@ -29,17 +32,28 @@ class Catalogue:
 
     Args:
         products: Products by ASIN.
+        asins: Their ASINs, in order.
         goals: Goals of customers, in the order that splits are slices of.
+        weights: The weights of the goals.
         index: The search engine, whose documents are the products in their order.
         fingerprint: A SHA-256 of the content.
     """
 
-    def __init__(self, products: Mapping[str, Product], goals: Sequence[Goal], index: Index, fingerprint: str) -> None:
+    def __init__(
+        self,
+        products: Mapping[str, Product],
+        asins: Sequence[str],
+        goals: Sequence[Goal],
+        weights: NDArray[np.float64],
+        index: Index,
+        fingerprint: str,
+    ) -> None:
         self.products = products
         self.goals = goals
+        self.weights = weights
         self.index = index
         self.fingerprint = fingerprint
-        self._asins = tuple(products)
+        self._asins = asins
         self._results: dict[str, tuple[str, ...]] = {}
 
     def __copy__(self) -> Catalogue:
@@ -53,7 +67,9 @@ class Catalogue:
         """Return the catalogue of these products and goals, the goals in this order."""
         asins = [product.asin for product in products]
         index = Index.build((product.document for product in products), asins)
-        return cls(dict(zip(asins, products, strict=True)), tuple(goals), index, _fingerprint(products, goals))
+        weights = np.array([goal.weight for goal in goals])
+        by_asin = dict(zip(asins, products, strict=True))
+        return cls(by_asin, asins, tuple(goals), weights, index, _fingerprint(products, goals))
 
     @classmethod
     def load(
@@ -94,7 +110,8 @@ class Catalogue:
                 arrays = load(files, goals, seed, progress or bar, num_products)
             products = StoredProducts(arrays)
             fingerprint = arrays["fingerprint"].tobytes().hex()
-            catalogue = cls(products, StoredGoals(arrays, products), stored_index(arrays), fingerprint)
+            goals_ = StoredGoals(arrays, products)
+            catalogue = cls(products, products.asins, goals_, goals_.weights, Index(arrays), fingerprint)
             _loaded.clear()  # the arrays are large: keep one catalogue of files at a time
             _loaded[key] = catalogue
         return _loaded[key]
@@ -108,14 +125,6 @@ class Catalogue:
             results = self._results[query] = tuple(self._asins[index] for index in self.index.search(query))
         return results
 
-    def product(self, asin: str) -> Product:
-        """Return a product by its ASIN in upper or lower case.
-
-        Raises:
-            KeyError: If there is none.
-        """
-        return self.products[self._by_lower_case[asin.lower()]]
-
     def split(self, split: str) -> range:
         """Return the indices of the goals in a split: ``test``, ``dev``, ``train``, ``all``, and two of ADaPT.
 
@@ -123,10 +132,6 @@ class Catalogue:
             UnknownName: If there is no such split.
         """
         return split_range(split, len(self.goals))
-
-    @cached_property
-    def _by_lower_case(self) -> dict[str, str]:
-        return {asin.lower(): asin for asin in self._asins}
 
 
 _loaded: dict[Any, Catalogue] = {}

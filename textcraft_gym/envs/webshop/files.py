@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -94,16 +94,26 @@ def read_shop(
     Args:
         files: The files.
         seed: Seed of the prices of ranges and the bounds on prices.
-        progress: Called with the bytes read of the file of products, and its size.
-        num_products: Number of entries to read of that file, those that are skipped included; None for all.
+        progress: Called with the bytes read of all files, and their size.
+        num_products: Number of entries to read of the file of products, those that are skipped included; None for all.
 
     Raises:
         ShopDataError: At the first invalid entry.
     """
-    attributes = _entries_by_asin(files.attributes)
-    human = _entries_by_asin(files.human) if files.human else None
+    sizes = {file: file.stat().st_size for file in files.all}
+    read_before = 0
+
+    def on_read(read: int) -> None:
+        progress(read_before + read, sum(sizes.values()))
+
+    attributes = _entries_by_asin(files.attributes, on_read)
+    read_before += sizes[files.attributes]
+    human = None
+    if files.human:
+        human = _entries_by_asin(files.human, on_read)
+        read_before += sizes[files.human]
     seen: set[str] = set()
-    for index, values in enumerate(islice(_entries(files.products, progress), num_products)):
+    for index, values in enumerate(islice(_located(files.products, read_items(files.products, on_read)), num_products)):
         entry = _Entry(files.products, index, values)
         asin = entry.text("asin")
         if not asin:
@@ -119,6 +129,7 @@ def read_shop(
             yield product, list(_human_wishes(files.human, product, json.loads(human.pop(asin, b"[]")), seed))
     if not seen:
         raise ShopDataError(files.products, "expected a list of products, got none")
+    on_read(sizes[files.products])
 
 
 # Entries
@@ -246,14 +257,8 @@ def _synthetic_wishes(entry: _Entry, product: Product, seed: int) -> Iterator[Wi
 # Streams
 
 
-def _entries(file: Path, progress: Progress) -> Iterator[Any]:
-    size = file.stat().st_size
-    yield from _located(file, read_items(file, lambda read: progress(read, size)))
-    progress(size, size)
-
-
-def _entries_by_asin(file: Path) -> dict[str, bytes]:
-    return {asin: entry.encode() for asin, entry in _located(file, read_members(file))}
+def _entries_by_asin(file: Path, on_read: Callable[[int], None]) -> dict[str, bytes]:
+    return {asin: entry.encode() for asin, entry in _located(file, read_members(file, on_read))}
 
 
 def _located(file: Path, entries: Iterator[T]) -> Iterator[T]:

@@ -118,16 +118,20 @@ def _combination(options: Mapping[str, Sequence[str]], index: int) -> dict[str, 
     return dict(reversed(chosen.items()))
 
 
-def weights(wishes: Sequence[Wish], goal_counts: Sequence[int]) -> list[float]:
-    """Return the weight with which a goal of each wish is drawn: synthetic goals of rare attributes get more."""
+def weights(wanted: Sequence[Sequence[str] | None], goal_counts: Sequence[int]) -> list[float]:
+    """Return the weight with which a goal of each wish is drawn: synthetic goals of rare attributes get more.
+
+    Args:
+        wanted: The attributes of each wish; None for one whose goals have the weight 1.
+        goal_counts: The number of goals of each wish.
+    """
     attribute_counts: Counter[str] = Counter()
-    for wish, count in zip(wishes, goal_counts, strict=True):
-        for attribute in wish.attributes:
+    for attributes, count in zip(wanted, goal_counts, strict=True):
+        for attribute in attributes or ():
             attribute_counts[attribute] += count
-
-    def weight(wish: Wish) -> float:
-        if wish.options is not None:
-            return 1.0
-        return sum(1 / attribute_counts[attribute] for attribute in wish.attributes) / len(wish.attributes)
-
-    return [weight(wish) for wish in wishes]
+    return [
+        1.0
+        if attributes is None
+        else sum(1 / attribute_counts[attribute] for attribute in attributes) / len(attributes)
+        for attributes in wanted
+    ]

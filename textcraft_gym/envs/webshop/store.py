@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
+from sys import intern
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textcraft_gym.arrays import Arrays, Records, RecordWriter, cached
+from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, cached
 from textcraft_gym.envs.webshop.files import GoalKind, ShopDataError, ShopFiles, read_shop
 from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.progress import Progress
-from textcraft_gym.search.bm25 import Index
+from textcraft_gym.progress import Progress, progress_bar
+from textcraft_gym.search.bm25 import IndexWriter
 
-FORMAT = 3
+FORMAT = 4
 """Version of the cached file and of the code that computes its content; files of another version are ignored."""
 
 _KEPT_PRODUCTS = 1 << 12
-_INDEX = "index."
 _FIELDS = tuple(field.name for field in fields(Product))
 
 
@@ -32,8 +34,8 @@ class StoredProducts(Mapping[str, Product]):
     """Products by ASIN, in their order."""
 
     def __init__(self, arrays: Arrays) -> None:
-        self.asins: list[str] = json.loads(arrays["asins"].tobytes())
-        self._index = {asin: index for index, asin in enumerate(self.asins)}
+        self.asins = Records(arrays, "asins")
+        self._indices = Names(arrays, "asins")
         self._records = Records(arrays, "products")
         self._made: dict[str, Product] = {}
 
@@ -43,13 +45,13 @@ class StoredProducts(Mapping[str, Product]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.asins)
 
-    def __contains__(self, asin: object) -> bool:
-        return asin in self._index
-
     def __getitem__(self, asin: str) -> Product:
         made = self._made.get(asin)
         if made is None:
-            made = _unpacked(self._records[self._index[asin]])
+            index = self._indices.first(asin)
+            if index is None:
+                raise KeyError(asin)
+            made = _unpacked(self._records[index])
             if len(self._made) >= _KEPT_PRODUCTS:
                 self._made.clear()
             self._made[asin] = made
@@ -57,13 +59,13 @@ class StoredProducts(Mapping[str, Product]):
 
 
 class StoredGoals(Sequence[Goal]):
-    """Goals in the order that splits are slices of."""
+    """Goals in the order that splits are slices of, and their weights."""
 
     def __init__(self, arrays: Arrays, products: StoredProducts) -> None:
         self._products = products
         self._wishes = Records(arrays, "wishes")
         self._wish, self._combination = arrays["goal_wish"], arrays["goal_combination"]
-        self._weight = arrays["goal_weight"]
+        self.weights = arrays["goal_weight"]
 
     def __len__(self) -> int:
         return len(self._wish)
@@ -78,7 +80,7 @@ class StoredGoals(Sequence[Goal]):
         product, text, attributes, options, price_upper = self._wishes[int(self._wish[index])]
         wish = Wish(text, tuple(attributes), None if options is None else tuple(options), price_upper)
         asin = self._products.asins[product]
-        return wish.goal(self._products[asin], int(self._combination[index]), float(self._weight[index]))
+        return wish.goal(self._products[asin], int(self._combination[index]), float(self.weights[index]))
 
 
 def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress, num_products: int | None = None) -> Arrays:
@@ -93,55 +95,71 @@ def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress, num_p
     stamp = json.dumps([FORMAT, goals, seed, num_products, parts])
     identity = [goals, seed, num_products, [path for path, *_ in parts]]
     name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
-    return cached(f"webshop-{name}.arrays", stamp, lambda: build(read_shop(files, seed, progress, num_products), files))
+
+    def write(append: Append) -> None:
+        write_shop(append, files, seed, progress, num_products)
+
+    return cached(f"webshop-{name}.arrays", stamp, write)
 
 
-def build(shop: Iterable[tuple[Product, list[Wish]]], files: ShopFiles) -> Arrays:
-    """Return products, goals and the search index as arrays."""
+def write_shop(
+    append: Append, files: ShopFiles, seed: int, progress: Progress, num_products: int | None = None
+) -> None:
+    """Write products, goals and the search index as arrays, of which memory holds a block at a time."""
+    contents = hashlib.sha256()
+
+    def append_content(name: str, part: NDArray[Any]) -> None:
+        contents.update(part.data)
+        append(name, part)
+
     asins: list[str] = []
-    products, wishes = RecordWriter(), RecordWriter()
-    wished: list[tuple[int, Wish, int]] = []  # the index of a product, a wish for it, and its number of goals
-
-    def documents() -> Iterator[str]:
-        """Record products and wishes on the way, so that the files are read once."""
-        for product, product_wishes in shop:
-            # A wish for a combination of options makes no goal if one of them has no values.
-            counted = [(len(asins), wish, wish.goal_count(product)) for wish in product_wishes]
-            wished.extend(entry for entry in counted if entry[-1] > 0)
+    products = RecordWriter(append_content, "products")
+    wishes = RecordWriter(append_content, "wishes", deferred=True)
+    goal_counts = array("q")
+    wanted: list[tuple[str, ...] | None] = []  # the attributes of each wish; None where all goals weigh the same
+    with IndexWriter() as index:
+        for product, product_wishes in read_shop(files, seed, progress, num_products):
+            for wish in product_wishes:
+                # A wish for a combination of options makes no goal if one of them has no values.
+                if count := wish.goal_count(product):
+                    wishes.add([len(asins), *astuple(wish)])
+                    goal_counts.append(count)
+                    wanted.append(None if wish.options is not None else tuple(map(intern, wish.attributes)))
             asins.append(product.asin)
             products.add([getattr(product, name) for name in _FIELDS])
-            yield product.document
-
-    index = Index.build(documents(), asins).arrays
-    if not wished:
-        raise ShopDataError(files.human or files.attributes, "has no goal for any of the products")
-    for product, wish, _ in wished:
-        wishes.add([product, *astuple(wish)])
-    arrays = (
-        products.arrays("products")
-        | wishes.arrays("wishes")
-        | _goals([wish for _, wish, _ in wished], [count for *_, count in wished])
-    )
-    arrays["asins"] = np.frombuffer(json.dumps(asins).encode(), np.uint8)
-    contents = hashlib.sha256()
-    for part in arrays.values():
-        contents.update(part.data.cast("B"))
-    arrays["fingerprint"] = np.frombuffer(contents.digest(), np.uint8)
-    return arrays | {f"{_INDEX}{name}": part for name, part in index.items()}
+            index.add(product.document)
+        if not goal_counts:
+            raise ShopDataError(files.human or files.attributes, "has no goal for any of the products")
+        products.close()
+        wishes.close()
+        for name, part in _goals(np.frombuffer(goal_counts, np.int64), weights(wanted, goal_counts)).items():
+            append_content(name, part)
+        contents.update(json.dumps(asins).encode())
+        append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
+        records = RecordWriter(append, "asins")
+        for asin in asins:
+            records.add(asin)
+        records.close()
+        Names.write(append, "asins", zip(asins, range(len(asins)), strict=True))
+        with progress_bar("Writing the search index") as bar:
+            index.write(append, keys=asins, progress=bar)
 
 
-def stored_index(arrays: Arrays) -> Index:
-    """Return the search index among a catalogue's arrays."""
-    return Index({name[len(_INDEX) :]: part for name, part in arrays.items() if name.startswith(_INDEX)})
+def _goals(counts: NDArray[np.int64], weights: Sequence[float]) -> Arrays:
+    """Return the wish, the combination of options and the weight of each goal, in the shuffled order.
 
-
-def _goals(wishes: Sequence[Wish], counts: Sequence[int]) -> Arrays:
-    """Return the wish, the combination of options and the weight of each goal, in the shuffled order."""
-    order = np.array(shuffled(range(sum(counts))))
+    Args:
+        counts: The number of goals of each wish.
+        weights: The weight of each of these.
+    """
+    order = np.array(shuffled(range(counts.sum())))
     wish = np.repeat(np.arange(len(counts)), counts)[order]
     first = np.cumsum(counts) - counts  # the index of the first goal of each wish, before shuffling
-    weight = np.array(weights(wishes, counts), np.float64)
-    return {"goal_wish": wish, "goal_combination": order - first[wish], "goal_weight": weight[wish]}
+    return {
+        "goal_wish": wish,
+        "goal_combination": order - first[wish],
+        "goal_weight": np.array(weights, np.float64)[wish],
+    }
 
 
 def _unpacked(record: list[Any]) -> Product:

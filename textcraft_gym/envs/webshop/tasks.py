@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textcraft_gym.envs.webshop.catalogue import GENERATED, Catalogue
 from textcraft_gym.envs.webshop.expert import Expert
@@ -149,8 +150,8 @@ def goal_numbers(selection: Selection) -> Sequence[int]:
         numbers = tuple(number for number in numbers if keep(number, goals[number]))
     if not 0 < limit < len(numbers):
         return numbers
-    weights = [goals[number].weight for number in numbers]
-    return tuple(numbers[index] for index in drawn(weights, limit, len(goals)))
+    weights = market.catalogue.weights[np.asarray(numbers)]
+    return tuple(numbers[index] for index in drawn(weights.tolist(), limit, len(goals)))
 
 
 @lru_cache(maxsize=32)
@@ -170,7 +171,7 @@ def draw_task(selection: Selection, seed: int) -> Task:
     if selection.market.goals == "human":
         return task_at(selection.market, numbers[seed % len(numbers)])
     cumulative = _cumulative_weights(selection)
-    position = bisect(cumulative, seed / (1 << 64) * cumulative[-1])
+    position = int(cumulative.searchsorted(seed / (1 << 64) * cumulative[-1], "right"))
     return task_at(selection.market, numbers[min(position, len(numbers) - 1)])  # rounding may reach the end
 
 
@@ -201,6 +202,5 @@ def _market(catalogue: Catalogue, opened_by: OpenedBy) -> Market:
 
 
 @lru_cache(maxsize=32)
-def _cumulative_weights(selection: Selection) -> list[float]:
-    goals = selection.market.catalogue.goals
-    return list(accumulate(goals[number].weight for number in goal_numbers(selection)))
+def _cumulative_weights(selection: Selection) -> NDArray[np.float64]:
+    return np.cumsum(selection.market.catalogue.weights[np.asarray(goal_numbers(selection))])
