@@ -172,11 +172,11 @@ def test_index__built_in_blocks_is_the_same(documents, block, exact_lengths, dra
         assert part.tolist() == blocks[name].tolist()
 
 
-def index_arrays(documents: list[list[str]], keys: list[str], exact_lengths: bool, append_to=None) -> Arrays:
+def index_arrays(documents: list[list[str]], keys: list[str], exact_lengths: bool) -> Arrays:
     with IndexWriter() as writer:
         for text in documents:
             writer.add(" ".join(text))
-        return in_memory(lambda append: writer.write(append_to or append, keys=keys, exact_lengths=exact_lengths))
+        return in_memory(lambda append: writer.write(append, keys=keys, exact_lengths=exact_lengths))
 
 
 def test_index__of_thousands_in_blocks_finds_what_is_computed_term_by_term():
@@ -192,13 +192,16 @@ def test_index__of_thousands_in_blocks_finds_what_is_computed_term_by_term():
             assert index.search(" ".join(query)) == naive_search(documents, keys, query, 50)
 
 
-def test_index__is_written_in_parts_of_a_block():
+def test_index__is_built_and_written_in_parts_of_a_block():
     rng = random.Random(0)
     documents = [[f"w{rng.randrange(500)}" for _ in range(20)] for _ in range(2000)]
     keys = [f"{number:05}" for number in range(len(documents))]
     sizes: dict[str, list[int]] = {}
-    with mock.patch.object(bm25, "BLOCK", 1000):
-        index_arrays(documents, keys, False, lambda name, part: sizes.setdefault(name, []).append(part.size))
+    with mock.patch.object(bm25, "BLOCK", 1000), IndexWriter() as writer:
+        for text in documents:
+            writer.add(" ".join(text))
+            assert len(writer._terms) < 1000
+        writer.write(lambda name, part: sizes.setdefault(name, []).append(part.size), keys=keys)
     for name in ("index.documents", "index.tf_norm"):
         assert max(sizes[name]) <= 1000 < sum(sizes[name]) / 30
 
