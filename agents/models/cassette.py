@@ -1,20 +1,24 @@
 """A cassette: records a model's completions in one file, and replays them without the model.
 
 The key of a completion is its whole request: model, prompt, stop sequences, tokens, temperature and sample. Completions
-are written immediately, so that an interrupted run pays for nothing twice. Secrets of the process are in neither.
+are written immediately, so that an interrupted run pays for nothing twice. One that cannot be written is returned all
+the same, and the model is not asked again before it is. Secrets of the process are in neither.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sqlite3
+import stat
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from textcraft_gym.agents.contract.model import (
     CompleteAsync,
@@ -25,6 +29,8 @@ from textcraft_gym.agents.contract.model import (
     Form,
     Model,
     ModelError,
+    ModelLimit,
+    ModelUnavailable,
     Prompt,
     Tool,
     ToolCall,
@@ -36,21 +42,33 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.redaction import redact, redacted
 
-_TABLE = """
-create table if not exists completions (
-    key text primary key, model text not null, request text not null, answer text not null
-) without rowid
-"""
+_APPLICATION = int.from_bytes(b"TCGc", "big")
+"""SQLite's ``application_id`` of a cassette."""
+_FORMAT = 1
+"""Version of the format, SQLite's ``user_version``."""
+_CREATE = (
+    """
+    create table if not exists completions (
+        key text primary key, model text not null, request text not null, answer text not null
+    ) without rowid
+    """,
+    f"pragma application_id = {_APPLICATION}",
+    f"pragma user_version = {_FORMAT}",
+)
+_COLUMNS = ["key", "model", "request", "answer"]
 _INSERT = "insert or ignore into completions (key, model, request, answer) values (?, ?, ?, ?)"
 _SELECT = "select answer from completions where key = ?"
-_BUSY_SECONDS = 60.0
+_BUSY_SECONDS = 60
 _CLOSING_SECONDS = 5.0
+
+_log = logging.getLogger("textcraft_gym.models")
 
 
 class Cassette:
     """A model that answers from a file, and asks ``model`` for completions that the file lacks.
 
-    Threads and processes may share a file. A replayed completion costs nothing; its usage is the recorded one.
+    Threads and processes may share a file. A replayed completion costs nothing; its usage is the recorded one. What is
+    no answer, an empty text or a limit of the model, is asked for again, unless the file is all that there is.
 
     Args:
         file: An SQLite file; created, with its folder, if it does not exist and there is a model to record.
@@ -59,7 +77,7 @@ class Cassette:
         form: Without a model, the form in which the recorded one was talked with.
 
     Raises:
-        ModelError: If the file is no cassette, or there is neither a file nor a model.
+        ModelError: If the file is no cassette, cannot be written although there is a model, or there is neither.
     """
 
     def __init__(
@@ -73,11 +91,15 @@ class Cassette:
         self._model = model
         if model is None and not self._file.exists():
             raise ModelError(f"{file}: no such cassette, and no model to record")
+        is_marked = _check_is_cassette(self._file)
         self._tape = _Tape(self._file)
         # Every answer is on disk immediately, so closing the file is the only clean-up.
         self._closing = weakref.finalize(self, self._tape.close)
         try:
-            self._tape.prepare(record=model is not None)
+            if model is None:
+                self._tape.find("")
+            else:
+                self._tape.prepare(self.name, is_marked=is_marked)
         except ModelError:
             self.close()
             raise
@@ -105,7 +127,8 @@ class Cassette:
         """Return the recorded completion, or the model's, which is then recorded.
 
         Raises:
-            ModelError: If it is not recorded and there is no model, or the model raises it.
+            ModelError: If it is not recorded and there is no model, or the model raises it; of the class
+                ``ModelUnavailable`` if an earlier answer could not be recorded.
         """
         asked = CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
         key, request = self._key(asked)
@@ -117,9 +140,10 @@ class Cassette:
                 f"{self._file} holds no answer of {self.name} to a prompt that ends {prompt_text(prompt)[-80:]!r}"
             )
         offered: dict[str, Any] = {"tools": tools} if tools else {}
-        completion = self._model.complete(
-            prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample, **offered
-        )
+        with self._asking(key, request):
+            completion = self._model.complete(
+                prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample, **offered
+            )
         return self._record(key, request, completion)
 
     def close(self) -> None:
@@ -132,7 +156,9 @@ class Cassette:
         complete = async_method(self._model) if self._model else None
         if recorded or complete is None:
             return recorded or self.complete(**asked._asdict())
-        return self._record(key, request, await complete(asked))
+        with self._asking(key, request):
+            completion = await complete(asked)
+        return self._record(key, request, completion)
 
     def _complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
         keyed = [self._key(request) for request in requests]
@@ -145,7 +171,10 @@ class Cassette:
             else:
                 missing[key, written] = request
         if missing and self._model and (complete_many := batch_method(self._model)):
+            self._tape.settle()
             for (key, written), answer in zip(missing, complete_many(list(missing.values())), strict=True):
+                if isinstance(answer, ModelLimit):
+                    self._record_limit(key, written, answer)
                 answers[key] = answer if isinstance(answer, Exception) else self._record(key, written, answer)
         ordered: list[Completion | Exception] = []
         for key, _ in keyed:
@@ -166,38 +195,83 @@ class Cassette:
         texts = [redact(str(asked.prompt))] if isinstance(asked.prompt, Dialogue) else []
         return hashlib.sha256(json.dumps([self.name, request, *texts]).encode()).hexdigest(), request
 
+    @contextmanager
+    def _asking(self, key: str, request: str) -> Iterator[None]:
+        """Record what keeps the model from an answer, if that is its own limit.
+
+        Raises:
+            ModelUnavailable: If an earlier answer still cannot be written: none is paid for that might be lost.
+        """
+        self._tape.settle()
+        try:
+            yield
+        except ModelLimit as limit:
+            self._record_limit(key, request, limit)
+            raise
+
     def _record(self, key: str, request: str, completion: Completion) -> Completion:
         """Record a completion and return the recorded one, at the cost of this one.
 
         Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay. An
-        empty answer is not: the next run asks again.
+        empty answer is apart from those, since the next run asks again.
         """
-        if completion.is_empty:
+        try:
+            row = _Row(_apart(key) if completion.is_empty else key, self.name, request, _written(_shown(completion)))
+        except AttributeError:  # no completion: a model is foreign code, and an episode says what is wrong
             return completion
-        shown = redacted(completion._asdict())
-        kept = (
-            completion
-            if shown == completion._asdict()
-            else Completion(**{**shown, "logprobs": None, "token_ids": None})
-        )
-        self._tape.execute(_INSERT, key, self.name, request, _written(kept))
-        return (self._find(key) or completion)._replace(cost=completion.cost)
+        except (TypeError, ValueError, RecursionError) as error:
+            self._tape.refuse(f"an answer cannot be written as JSON: {error}")
+            return completion
+        recorded = self._tape.keep(row)
+        return completion if completion.is_empty else _read(recorded)._replace(cost=completion.cost)
+
+    def _record_limit(self, key: str, request: str, limit: ModelLimit) -> None:
+        """Record a limit of the model, which the next run may not meet, for those who only replay."""
+        answer = json.dumps({"limit": limit.limit, "message": str(limit)})
+        self._tape.keep(_Row(_apart(key), self.name, request, answer))
 
     def _find(self, key: str) -> Completion | None:
-        rows = self._tape.execute(_SELECT, key)
-        return _read(rows[0][0]) if rows else None
+        """Return the recorded completion; without a model to ask, also an empty one.
+
+        Raises:
+            ModelLimit: Without a model, if what is recorded is a limit.
+        """
+        answer = self._tape.find(key)
+        if answer is None and self._model is None:
+            answer = self._tape.find(_apart(key))
+        return None if answer is None else _read(answer)
+
+
+def _apart(key: str) -> str:
+    """Return the key of what was recorded for a request in place of an answer."""
+    return f"{key} unanswered"
+
+
+def _shown(completion: Completion) -> Completion:
+    """Return a completion without secrets, as it may be recorded; its tokens would tell them, too."""
+    shown = redacted(completion._asdict())
+    if shown == completion._asdict():
+        return completion
+    return Completion(**{**shown, "logprobs": None, "token_ids": None})
 
 
 def _written(completion: Completion) -> str:
     """Return a completion as JSON, without its cost and its empty fields."""
     fields = completion._replace(cost=0.0, usage=dict(completion.usage))._asdict()
     default = Completion("")._asdict()
-    return json.dumps({name: value for name, value in fields.items() if name == "text" or value != default[name]})
+    kept = {name: value for name, value in fields.items() if name == "text" or value != default[name]}
+    return json.dumps(kept, default=float)  # a model may count in numbers of NumPy
 
 
 def _read(answer: str) -> Completion:
-    """Return the completion that ``_written`` wrote."""
+    """Return the completion that ``_written`` wrote.
+
+    Raises:
+        ModelLimit: If a limit was recorded.
+    """
     fields = json.loads(answer)
+    if "limit" in fields:
+        raise ModelLimit(fields["message"], fields["limit"])
     for name in ("logprobs", "token_ids"):
         if name in fields:
             fields[name] = tuple(fields[name])
@@ -215,13 +289,67 @@ def _plain(prompt: Prompt) -> list[list[Any]]:
     return messages
 
 
+def _check_is_cassette(file: Path) -> bool:
+    """Return whether a file is marked as a cassette, which one that is new or from before there were marks is not.
+
+    Only its bytes are read: SQLite itself may change a file that it opens.
+
+    Raises:
+        ModelError: If it is anything else.
+    """
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):  # a pipe or a device could be read for ever
+            raise ModelError(f"{file} is no cassette: it is no file")
+        with file.open("rb") as opened:
+            header = opened.read(100)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise ModelError(f"{file} is no cassette: {error.strerror}") from error
+    if not header:
+        return False
+    if not header.startswith(b"SQLite format 3\0"):
+        raise ModelError(f"{file} is no cassette: it is no SQLite file")
+    version, application = (int.from_bytes(header[start : start + 4], "big") for start in (60, 68))
+    if application != _APPLICATION and (application or not _has_only_completions(file)):
+        raise ModelError(f"{file} is no cassette, but another SQLite file")
+    if version > _FORMAT:
+        raise ModelError(f"{file} is a cassette of a later version, in format {version}: expected {_FORMAT}")
+    return application == _APPLICATION
+
+
+def _has_only_completions(file: Path) -> bool:
+    """Return whether an SQLite file has the table of a cassette and no other; nothing is changed or locked."""
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?immutable=1", uri=True)) as opened:
+            names = opened.execute("select name from sqlite_master").fetchall()
+            columns = opened.execute("select name from pragma_table_info('completions')").fetchall()
+    except sqlite3.Error:
+        return False
+    return names == [("completions",)] and [name for (name,) in columns] == _COLUMNS
+
+
+class _Row(NamedTuple):
+    """A row of the table."""
+
+    key: str
+    model: str
+    request: str
+    answer: str
+
+
 class _Tape:
-    """An SQLite connection shared by threads, which is never closed while one of them uses it."""
+    """An SQLite connection shared by threads, which is never closed while one of them uses it.
+
+    Rows that cannot be written are kept in memory, and tried again before the model is asked.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lock = threading.Lock()
         self._closed = False
+        self._unwritten: dict[str, _Row] = {}
+        self._trouble = ""
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
@@ -230,26 +358,74 @@ class _Tape:
         except (OSError, sqlite3.Error) as error:
             raise ModelError(f"{file} is no cassette: {error}") from error
 
-    def execute(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement.
+    def prepare(self, model: str, *, is_marked: bool) -> None:
+        """Make a new file a cassette, and try whether a row can be written; none is.
 
         Raises:
-            ModelError: If the tape is closed, or the file cannot be read or written.
+            ModelError: If it cannot.
+        """
+        create = () if is_marked else ("begin immediate", *_CREATE, "commit")
+        probe = _Row("probe", model, "", "")
+        with self._lock:
+            try:
+                for statement in (*create, "begin immediate"):
+                    self._execute(statement)
+                self._execute(_INSERT, *probe)
+                self._execute("rollback")
+            except (sqlite3.Error, UnicodeError) as error:
+                told = f"{self._file}: no answer can be recorded: {error}"
+                raise ModelError(f"{told}; to replay what it holds, replay only") from error
+
+    def find(self, key: str) -> str | None:
+        """Return the answer of a row; None if there is none.
+
+        Raises:
+            ModelError: If the tape is closed, or the file cannot be read.
         """
         with self._lock:
             if self._closed:
                 raise ModelError(f"{self._file}: the cassette is closed")
             try:
-                return self._connection.execute(statement, values).fetchall()
+                return self._answer(key)
             except sqlite3.Error as error:
-                raise ModelError(f"{self._file} is no cassette, or cannot be used: {error}") from error
+                raise ModelError(f"{self._file} is no cassette, or cannot be read: {error}") from error
 
-    def prepare(self, *, record: bool) -> None:
-        """Create the table of a cassette that records; one that is only replayed may be read-only."""
-        if record:
-            self.execute(_TABLE)
-        if "answer" not in {row[1] for row in self.execute("pragma table_info(completions)")}:
-            raise ModelError(f"{self._file} is no cassette: it has no table of completions")
+    def keep(self, row: _Row) -> str:
+        """Write a row unless there is one of its key, and return the answer of that key.
+
+        What was paid for is never lost to an error: where it cannot be written, it is kept until ``settle`` can.
+        """
+        with self._lock:
+            if not self._closed and not self._unwritten:
+                try:
+                    self._execute(_INSERT, *row)
+                    return self._answer(row.key) or row.answer
+                except sqlite3.Error as error:
+                    _log.warning("%s: an answer could not be recorded: %s", self._file, error)
+            return self._unwritten.setdefault(row.key, row).answer
+
+    def settle(self) -> None:
+        """Write the rows that could not be written.
+
+        Raises:
+            ModelUnavailable: If they still cannot.
+        """
+        with self._lock:
+            if self._trouble:
+                raise ModelUnavailable(f"{self._file}: {self._trouble}")
+            try:
+                for key, row in list(self._unwritten.items()):
+                    self._execute(_INSERT, *row)
+                    del self._unwritten[key]
+                    self._wait(_BUSY_SECONDS)
+            except sqlite3.Error as error:
+                self._wait(0)  # whoever locks the file was waited for twice; the others who ask need not wait again
+                raise ModelUnavailable(f"{self._file}: an answer could not be recorded: {error}") from error
+
+    def refuse(self, trouble: str) -> None:
+        """Have ``settle`` raise from now on."""
+        with self._lock:
+            self._trouble = trouble
 
     def close(self) -> None:
         """Close the connection once no thread is using it; later uses raise a ModelError."""
@@ -261,3 +437,16 @@ class _Tape:
                 self._connection.close()
             finally:
                 self._lock.release()
+
+    def _answer(self, key: str) -> str | None:
+        if key in self._unwritten:
+            return self._unwritten[key].answer
+        rows = self._execute(_SELECT, key)
+        return rows[0][0] if rows else None
+
+    def _execute(self, statement: str, *values: str) -> list[Any]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def _wait(self, seconds: int) -> None:
+        """Set how long to wait for another process that locks the file."""
+        self._execute(f"pragma busy_timeout = {1000 * seconds}")

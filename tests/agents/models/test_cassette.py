@@ -7,11 +7,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from textcraft_gym.agents.contract.model import (
@@ -21,8 +22,11 @@ from textcraft_gym.agents.contract.model import (
     Message,
     Model,
     ModelError,
+    ModelLimit,
+    ModelUnavailable,
     batch_method,
 )
+from textcraft_gym.agents.models import cassette as cassette_module
 from textcraft_gym.agents.models.cassette import Cassette
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
@@ -121,16 +125,206 @@ def test_cassette__is_named_when_it_is_missing_or_no_cassette(tmp_path: Path):
         Cassette(tmp_path / "text", Counting())
 
 
-def test_cassette__that_is_only_replayed_is_not_changed(tmp_path: Path):
-    (tmp_path / "empty").touch()
-    with sqlite3.connect(tmp_path / "other") as other:
-        other.execute("create table others (key text)")
-    other.close()
-    for name in ("empty", "other"):
-        before = (tmp_path / name).read_bytes()
-        with pytest.raises(ModelError, match=f"{name} is no cassette: it has no table of completions"):
-            Cassette(tmp_path / name, name="m")
-        assert (tmp_path / name).read_bytes() == before
+def make_other(file: Path, application: int = 0, table: str = "completions (key)", further: str = "") -> None:
+    with closing(sqlite3.connect(file)) as other, other:
+        other.execute(f"pragma application_id = {application}")
+        for made in filter(None, (table, further)):
+            other.execute(f"create table {made}")
+
+
+def make_in_wal_mode(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("pragma journal_mode = wal")
+        other.execute("create table notes (text)")
+
+
+OTHERS: dict[str, Callable[[Path], object]] = {
+    "text": lambda file: file.write_text("This is no database, whatever its name says. " * 50),
+    "short": lambda file: file.write_bytes(b"x"),
+    "another program's": lambda file: make_other(file, 0x42, "completions (key, model, request, answer)"),
+    "another table": lambda file: make_other(file, table="notes (text)"),
+    "other columns": make_other,
+    "more tables": lambda file: make_other(file, table="completions (key, model, request, answer)", further="n (t)"),
+    "with a log": make_in_wal_mode,
+    "damaged": lambda file: file.write_bytes(b"SQLite format 3\0" + bytes(range(200))),
+}
+
+
+@pytest.mark.parametrize("record", [True, False], ids=["recorded", "replayed"])
+@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
+def test_cassette__changes_no_file_of_another(tmp_path: Path, make: Callable[[Path], object], record: bool):
+    make(tmp_path / "other")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    with pytest.raises(ModelError, match="other is no cassette"):
+        Cassette(tmp_path / "other", Counting() if record else None, name="m")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("record", [True, False], ids=["recorded", "replayed"])
+def test_cassette__reads_no_pipe_device_or_folder(tmp_path: Path, record: bool):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    for file in (tmp_path / "pipe", tmp_path / "endless", tmp_path):
+        with pytest.raises(ModelError, match=f"{file} is no cassette: it is no file"):
+            Cassette(file, Counting() if record else None, name="m")
+
+
+def test_cassette__that_is_empty_is_a_new_one_and_nothing_to_replay(tmp_path: Path):
+    (tmp_path / "tape").touch()
+    with pytest.raises(ModelError, match="no such table"):
+        Cassette(tmp_path / "tape", name="m")
+    assert (tmp_path / "tape").read_bytes() == b""
+    assert Cassette(tmp_path / "tape", Counting()).complete("p", **ASK).text.startswith("p 1")
+
+
+def test_cassette__knows_its_format(tmp_path: Path):
+    with closing(Cassette(tmp_path / "tape", Counting())) as cassette:
+        answer = cassette.complete("p", **ASK)
+    with closing(sqlite3.connect(tmp_path / "tape")) as tape:
+        assert tape.execute("pragma application_id").fetchone() == (int.from_bytes(b"TCGc", "big"),)
+        assert tape.execute("pragma user_version").fetchone() == (1,)
+        tape.execute("pragma application_id = 0")  # a file of before there were marks
+        tape.execute("pragma user_version = 0")
+    unmarked = (tmp_path / "tape").read_bytes()
+    assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK).text == answer.text
+    assert (tmp_path / "tape").read_bytes() == unmarked
+    Cassette(tmp_path / "tape", Counting()).close()
+    with closing(sqlite3.connect(tmp_path / "tape")) as tape:
+        assert tape.execute("pragma user_version").fetchone() == (1,)
+        tape.execute("pragma user_version = 2")
+    with pytest.raises(ModelError, match="of a later version, in format 2: expected 1"):
+        Cassette(tmp_path / "tape", Counting())
+
+
+class Full(sqlite3.Connection):
+    """A connection to a file that can grow no further than by a page or two."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.execute("pragma max_page_count = 3")
+
+
+class ReadOnly(sqlite3.Connection):
+    def __init__(self, file: Path, *args: Any, **kwargs: Any) -> None:
+        super().__init__(f"{file.absolute().as_uri()}?mode=ro", *args, **{**kwargs, "uri": True})
+
+
+def connect_with(monkeypatch: pytest.MonkeyPatch, factory: type[sqlite3.Connection]) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **kwargs: connect(*args, factory=factory, **kwargs))
+
+
+def test_cassette__that_is_full_loses_no_answer_and_asks_for_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    connect_with(monkeypatch, Full)
+    model = Counting()
+    cassette = Cassette(tmp_path / "tape", model)
+    prompts = [f"{number} {'long ' * 500}" for number in range(20)]
+    answers: list[Completion] = []
+
+    full = "tape: an answer could not be recorded: database or disk is full"
+    with pytest.raises(ModelUnavailable, match=full):
+        answers.extend(cassette.complete(prompt, **ASK) for prompt in prompts)
+    assert [answer.cost for answer in answers] == [1.0] * model.calls
+    assert 1 <= model.calls < 20
+    paid = answers.copy()
+    with pytest.raises(ModelUnavailable, match=full):
+        answers.extend(cassette.complete(prompt, **ASK) for prompt in prompts)
+    assert answers == [*paid, *(answer._replace(cost=0.0) for answer in paid)]
+    assert model.calls == len(paid)
+    assert caplog.messages == [f"{tmp_path / 'tape'}: an answer could not be recorded: database or disk is full"]
+
+
+def test_cassette__goes_on_once_it_can_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cassette_module, "_BUSY_SECONDS", 0)
+    model = Counting()
+    cassette = Cassette(tmp_path / "tape", model)
+    with closing(sqlite3.connect(tmp_path / "tape", isolation_level=None)) as backup:
+        backup.execute("begin")
+        backup.execute("select * from completions").fetchall()  # what is read may not be written
+        paid = cassette.complete("p", **ASK)
+        assert (paid.text, paid.cost) == ("p 1 \ud83d\u00e9", 1.0)
+        with pytest.raises(ModelUnavailable, match="an answer could not be recorded: database is locked"):
+            cassette.complete("q", **ASK)
+        backup.execute("commit")
+    assert cassette.complete("q", **ASK).text.startswith("q 2")
+    replay = Cassette(tmp_path / "tape", name="counting")
+    assert [replay.complete(prompt, **ASK).text[:3] for prompt in "pq"] == ["p 1", "q 2"]
+
+
+def test_cassette__that_is_full_returns_a_whole_batch_and_asks_for_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    connect_with(monkeypatch, Full)
+    model = Batching()
+    cassette = Cassette(tmp_path / "tape", model)
+    complete_many = batch_method(cassette)
+    assert complete_many
+    prompts = [f"{number} {'long ' * 500}" for number in range(20)]
+    answers = complete_many(requests(*prompts))
+    assert [answer.cost for answer in answers if isinstance(answer, Completion)] == [1.0] * 20
+    with pytest.raises(ModelUnavailable, match="disk is full"):
+        complete_many(requests("another"))
+    again = complete_many(requests(*prompts))
+    assert [answer.text for answer in again if isinstance(answer, Completion)] == [f"to {prompt}" for prompt in prompts]
+    assert len(model.batches) == 1
+
+
+def test_cassette__that_cannot_be_written_is_refused_at_the_start_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    model = Counting()
+    with closing(Cassette(tmp_path / "tape", model)) as cassette:
+        answer = cassette.complete("p", **ASK)
+    before = (tmp_path / "tape").read_bytes()
+    connect_with(monkeypatch, ReadOnly)
+    with pytest.raises(ModelError, match="tape: no answer can be recorded: attempt to write a readonly database"):
+        Cassette(tmp_path / "tape", model)
+    assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK).text == answer.text
+    assert (tmp_path / "tape").read_bytes() == before
+    assert model.calls == 1
+
+
+def test_cassette__replays_what_was_no_answer_where_nobody_can_be_asked(tmp_path: Path):
+    class Refusing(Counting):
+        def complete(self, prompt: str, **how: Any) -> Completion:
+            if prompt == "too long":
+                raise ModelLimit("the prompt exceeds the context", "context")
+            return Completion("", {"completion_tokens": 9}, cost=1.0, finish_reason="length")
+
+    cassette = Cassette(tmp_path / "tape", Refusing(), name="m")
+    empty = cassette.complete("p", **ASK)
+    for _ in range(2):
+        with pytest.raises(ModelLimit, match="exceeds the context"):
+            cassette.complete("too long", **ASK)
+    replay = Cassette(tmp_path / "tape", name="m")
+    assert replay.complete("p", **ASK) == empty._replace(cost=0.0)
+    with pytest.raises(ModelLimit, match="exceeds the context") as raised:
+        replay.complete("too long", **ASK)
+    assert raised.value.limit == "context"
+    answered = Cassette(tmp_path / "tape", Counting(), name="m").complete("p", **ASK)
+    assert replay.complete("p", **ASK).text == answered.text
+
+
+@pytest.mark.parametrize(
+    ("usage", "trouble"),
+    [({"prompt_tokens": np.int64(7)}, ""), ({"prompt_tokens": object()}, "an answer cannot be written as JSON")],
+    ids=["of NumPy", "of nothing"],
+)
+def test_cassette__returns_what_json_has_not(tmp_path: Path, usage: dict[str, Any], trouble: str):
+    class Odd(Counting):
+        def complete(self, prompt: str, **how: Any) -> Completion:
+            return super().complete(prompt, **how)._replace(usage=usage)
+
+    cassette = Cassette(tmp_path / "tape", Odd())
+    answer = cassette.complete("p", **ASK)
+    assert (answer.text[:3], answer.cost, answer.usage) == ("p 1", 1.0, usage)
+    if trouble:
+        with pytest.raises(ModelUnavailable, match=trouble):
+            cassette.complete("q", **ASK)
+    else:
+        assert cassette.complete("q", **ASK).text.startswith("q 2")
 
 
 def test_cassette__makes_its_folder(tmp_path: Path):
@@ -214,15 +408,6 @@ def test_cassette__replays_log_probabilities_and_token_ids(tmp_path: Path):
     recorded = Cassette(tmp_path / "tape", Detailed()).complete("p", **ASK)
     assert (recorded.logprobs, recorded.token_ids) == ((-0.5, -1e-9), (7, 128000))
     assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK) == recorded._replace(cost=0.0)
-
-
-def of_an_earlier_version(file: Path) -> None:
-    """Record ``p`` and take away the columns that a file had not at first."""
-    with closing(Cassette(file, Counting())) as cassette:
-        cassette.complete("p", **ASK)
-    with closing(sqlite3.connect(file)) as tape:
-        tape.execute("alter table completions drop column logprobs")
-        tape.execute("alter table completions drop column token_ids")
 
 
 class Batching(Counting):
