@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
+from textcraft_gym.cache import atomic_write
 from textcraft_gym.recipes.recipe import RecipeError, parse_reference
 
 BUNDLED = Path(__file__).parent / "data"
@@ -96,7 +97,7 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
     for name, entries in (("recipes.jsonl", pack.recipes), ("tags.jsonl", pack.tags)):
         rows = ({"id": id} | entry.data | {"id": id} for id, entry in entries.items())
         lines = [json.dumps(row, separators=(",", ":")) + "\n" for row in rows]
-        (target / name).write_text("".join(lines), encoding="utf-8", newline="\n")
+        atomic_write(target / name, "".join(lines))
 
 
 def listed(things: Sequence[object], separator: str = "; ") -> str:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from textcraft_gym.cache import atomic_write
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.recipes.recipe import RecipeError
@@ -119,7 +120,7 @@ def write_splits(book: RecipeBook, splits: Mapping[str, Iterable[str]], file: st
     rows = (
         {"split": name, "task": item, "depth": book.depths[item]} for name, items in splits.items() for item in items
     )
-    Path(file).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8", newline="\n")
+    atomic_write(Path(file), "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def read_splits(file: str | Path) -> Splits:

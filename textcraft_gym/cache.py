@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -21,30 +23,64 @@ def cache_folder() -> Path:
 
 
 def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
-    """Call ``write`` with a stream and store its output as a file, atomically; return whether that was possible."""
-    made = ""
+    """Call ``write`` with a stream and store its output as a file, atomically; return whether that was possible.
+
+    It may be lost in a power cut: it can be made again.
+    """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f"{file.name}.", delete=False) as part:
-            made = part.name
+        with _replacing(file) as part:
             write(part)
-        os.replace(made, file)
     except OSError:
         return False
-    else:
-        made = ""  # moved, so that there is nothing to remove
-        return True
-    finally:
-        if made:
-            Path(made).unlink(missing_ok=True)
+    return True
 
 
 def atomic_write(file: Path, text: str) -> None:
-    """Write a text file whole or not at all.
+    """Write a text file whole or not at all, so that it outlasts a power cut; nothing else is left beside it.
+
+    A pipe or a device is written to as it is, and of a link the file that it leads to.
 
     Raises:
         OSError: If it cannot be written.
     """
-    unfinished = file.with_name(f"{file.name}.new")
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
-    unfinished.replace(file)
+    if file.exists() and not file.is_file():
+        file.write_text(text, encoding="utf-8", newline="\n")
+        return
+    file = Path(os.path.realpath(file))
+    with _replacing(file) as part:
+        part.write(text.encode())
+        part.flush()
+        os.fsync(part.fileno())
+    # The new name is in the folder, which is a file of its own. Windows cannot open it, nor some file systems sync it.
+    with suppress(OSError):
+        folder = os.open(file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _replacing(file: Path) -> Iterator[IO[bytes]]:
+    """Open a new file that takes the place of ``file`` in the end, or is removed if it cannot be written whole.
+
+    Raises:
+        OSError: If it cannot; it names ``file``.
+    """
+    part = file.with_name(f".{secrets.token_hex(8)}.new")  # short, since a name has a maximum length
+    try:
+        with part.open("xb") as stream:
+            yield stream
+        part.replace(file)
+    except OSError as error:
+        _remove(part)
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    except BaseException:  # an interrupt, too
+        _remove(part)
+        raise
+
+
+def _remove(file: Path) -> None:
+    with suppress(OSError):  # its folder may be gone, or no folder
+        file.unlink()

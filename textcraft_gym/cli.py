@@ -21,6 +21,7 @@ from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.loading import key_values
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.redaction import redacted
+from textcraft_gym.cache import atomic_write
 from textcraft_gym.console import Console, say, show_exception
 from textcraft_gym.demonstrations import expert_trajectories
 from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
@@ -260,7 +261,7 @@ def report(
     configs = {name: read_config(run) for name, run in folders.items()}
     records = {name: read_records(run) for name, run in folders.items()}
     if out:
-        out.write_text(html_page(records, configs, errors=how), encoding="utf-8", newline="\n")
+        atomic_write(out, html_page(records, configs, errors=how))
         say(f"{sum(map(len, records.values()))} episodes to {out}")
         return
     summaries = {
@@ -555,7 +556,7 @@ def make_splits(
         env, (train, dev, test), seed=seed, compositional=compositional, out=out, recipes=recipes
     )
     report = json.dumps(made.leakage._asdict(), indent=2) + "\n"
-    out.with_suffix(".leakage.json").write_text(report, encoding="utf-8", newline="\n")
+    atomic_write(out.with_suffix(".leakage.json"), report)
     display.show_splits(made.depths, made.splits)
     display.show_leakage(made.leakage, "train", "test")
 
