@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 TURNS = "turns"
 STYLES = (TURNS, *FORMATS)
+
+_log = logging.getLogger("textcraft_gym.wrappers")
 
 
 class Turn(NamedTuple):
@@ -32,6 +35,9 @@ class TranscriptRecorder(TextWrapper):
     The lines of an episode are written at once and whole, so that many environments, also in several processes of a
     vector, can share a file. An episode that is left for another by ``reset``, or by ``close``, is written as well,
     with a ``stop_reason`` of ``left``; one without any turn is not. Steps after a truncation are not recorded.
+
+    Lines that cannot be written, as on a full disk, break no episode: they are kept, and written with the next ones or
+    by ``close``, which raises ``OSError`` if they still cannot.
 
     - ``turns``: ``{"task", "seed", "won", "reward", "stop_reason", "beginning", "turns": [{"action", "observation",
       "reward"}]}``; ``stop_reason`` is ``terminated``, ``truncated`` or ``left``, ``reward`` the sum, and ``won`` null
@@ -64,6 +70,7 @@ class TranscriptRecorder(TextWrapper):
         self._about: tuple[str | None, int | None, bool | None] = None, None, None
         self._turns: tuple[Turn, ...] = ()
         self._over = False
+        self._unwritten = b""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin a task and a new line of the file."""
@@ -87,21 +94,38 @@ class TranscriptRecorder(TextWrapper):
         return observation, reward, terminated, truncated, info
 
     def close(self) -> None:
-        """Write the unfinished episode."""
+        """Write the unfinished episode.
+
+        Raises:
+            OSError: If the file cannot be written.
+        """
         self._write("left")
         self.env.close()
+        if self._unwritten:
+            self._append()
 
     def _write(self, stop_reason: str) -> None:
         if not self._turns:
             return
         lines = "".join(json.dumps(row) + "\n" for row in self._rows(stop_reason))
         self._turns = ()
-        # One write to a file in append mode, so that lines of several processes do not mix.
+        was_told = bool(self._unwritten)
+        self._unwritten += lines.encode()
+        try:
+            self._append()
+        except OSError as error:
+            if not was_told:
+                _log.warning("%s: an episode could not be written: %s", self.path, error.strerror)
+
+    def _append(self) -> None:
+        """Write what is unwritten."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         binary: int = getattr(os, "O_BINARY", 0)  # without it Windows would end the line with two characters
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | binary, 0o644)
         try:
-            os.write(file, lines.encode())
+            while self._unwritten:
+                # One write to a file in append mode, so that lines of several processes do not mix.
+                self._unwritten = self._unwritten[os.write(file, self._unwritten) :]
         finally:
             os.close(file)
 

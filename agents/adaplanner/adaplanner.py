@@ -10,7 +10,7 @@ import ast
 import os
 import re
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -225,10 +225,15 @@ class AdaPlannerAgent:
             return
         opening = play.first.observation
         text = f"{opening[opening.find(request.situation) :].strip()}\n{source}\n"
-        file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = file.with_suffix(f".{os.getpid()}.tmp")
-        unfinished.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        unfinished.replace(file)  # at once, since several workers may read it
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+            unfinished.replace(file)  # at once, since several workers may read it
+        except OSError as error:  # the episode is won all the same
+            play.note(f"The skill cannot be written: {error.strerror}")
+            with suppress(OSError):
+                unfinished.unlink()
 
     def _skill(self, kind: str) -> Path | None:
         return self.skills / f"{kind}.txt" if self.skills else None

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timezone
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 from warnings import warn
@@ -54,7 +55,7 @@ class RunFolder:
         self.path = Path(path)
         self.records = Records(self._file)
         self._lock = FileLock(self.path / ".lock", timeout=0)  # one object, since only that is re-entrant
-        self._episodes: IO[bytes] | None = None
+        self._episodes: FileIO | None = None
 
     @property
     def _file(self) -> Path:
@@ -113,12 +114,26 @@ class RunFolder:
             warn(f"{before}: choose another folder for episodes of this code alone", stacklevel=3)
 
     def append(self, record: Record, line: str) -> None:
-        """Write the record of an episode, whose line this is (see ``line_of``), and flush it."""
+        """Write the record of an episode, whose line this is (see ``line_of``), or nothing at all.
+
+        If models were asked it outlasts a power cut, for which to wait takes a millisecond or more. Without, the episode
+        is quickly played again.
+
+        Raises:
+            OSError: If it cannot be written, as on a full disk.
+        """
         if self._episodes is None:
-            self._episodes = self._file.open("ab")
+            self._episodes = FileIO(self._file, "ab")
         start = self._episodes.tell()
-        self._episodes.write(line.encode() + b"\n")
-        self._episodes.flush()
+        try:
+            rest = memoryview(f"{line}\n".encode())
+            while rest:
+                rest = rest[self._episodes.write(rest) :]
+            if record["calls"]:
+                os.fsync(self._episodes.fileno())
+        except OSError:
+            self._episodes.truncate(start)
+            raise
         self.records.add(record, start)
 
     def close(self) -> None:

@@ -123,12 +123,21 @@ def play_run(
         rule = StopRule(budget, len(missing))
         if play is not None:
             for record, line in stack.enter_context(closing(_played_records(play, missing, rule))):
-                folder.append(record, line)
+                try:
+                    folder.append(record, line)
+                except OSError as error:
+                    rule.trouble = f"an episode cannot be written: {error.strerror}"
+                    break
                 on_episode(record)
         records = records.chosen(planned)
-        stop = rule.stop(f"{len(records.done)} of {len(planned)} episodes are in {out}")
+        so_far = f"{len(records.done)} of {len(planned)} episodes are in {out}"
+        stop = rule.stop(so_far)
         if stop is None:
-            folder.finish(records)
+            try:
+                folder.finish(records)
+            except OSError as error:
+                rule.trouble = f"the summary cannot be written: {error.strerror}"
+                stop = rule.stop(so_far)
     if stop is not None:
         on_stop(stop)
     return records

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import gymnasium as gym
@@ -187,6 +188,18 @@ def test_adaplanner__keeps_the_first_success_of_a_kind_as_text(tmp_path: Path):
     _, _, asked = adaplanner(planner=[GOOD], agent=agent)
     assert "raise \ufffd" in asked["planner"][0]
     assert len(asked["planner"][0]) < 40_000
+
+
+def test_adaplanner__wins_although_its_skill_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def fails(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fails)
+    agent = AdaPlannerAgent(TEXTCRAFT, examples=0, skills=tmp_path / "skills")
+    episode, _, _ = adaplanner(planner=[GOOD], agent=agent)
+    assert episode.won
+    assert "The skill cannot be written: No space left on device" in str(episode.trace)
+    assert list((tmp_path / "skills").iterdir()) == []
 
 
 @pytest.mark.parametrize(
