@@ -156,7 +156,12 @@ class ModelError(RuntimeError):
     """A model cannot be made, or gave no completion after all retries; another attempt may succeed.
 
     Its message shows no secret: it often repeats what a server or a library said.
+
+    Attributes:
+        spent: The usage and the cost of answers that could not be used, as a completion without text; None without any.
     """
+
+    spent: Completion | None = None
 
     def __init__(self, message: str = "") -> None:
         super().__init__(redact(message))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from textcraft_gym.agents.contract.model import Completion
+from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.errors import at_least
 
+MAX_PRICE = 1e12
+"""Maximum price of a million tokens, with which the price of any number of tokens is finite."""
 REASONING_TOKENS = 4096
 """Tokens that are added to the limit of an answer once a model is seen to reason."""
 NO_MONEY = re.compile(r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I)
@@ -21,7 +23,7 @@ class Price:
     """Price of a million tokens of the prompt, and of the completion.
 
     Raises:
-        ValueError: If one is no finite number of 0 or more.
+        ValueError: If one is no number from 0 to ``MAX_PRICE``.
     """
 
     prompt: float
@@ -29,8 +31,8 @@ class Price:
 
     def __post_init__(self) -> None:
         for price in (self.prompt, self.completion):
-            if not 0 <= price < math.inf:
-                raise ValueError(f"expected a price of 0 or more, got {price!r}")
+            if not 0 <= price <= MAX_PRICE:
+                raise ValueError(f"expected a price of 0 or more, up to {MAX_PRICE:.0e}, got {price!r}"[:200])
 
     def of(self, usage: Mapping[str, int]) -> float:
         """Return the price of a completion with this usage."""
@@ -80,6 +82,16 @@ def with_costs_of(completion: Completion, spent: Collection[Completion]) -> Comp
         for kind, count in earlier.usage.items():
             usage[kind] = usage.get(kind, 0) + count
     return completion._replace(usage=usage, cost=completion.cost + sum(earlier.cost for earlier in spent))
+
+
+@contextmanager
+def counted(spent: Collection[Completion]) -> Iterator[None]:
+    """Have a ``ModelError`` tell what was spent before it."""
+    try:
+        yield
+    except ModelError as error:
+        error.spent = with_costs_of(Completion(""), spent) if spent else None
+        raise
 
 
 def stops_to_send(stop: tuple[str, ...]) -> list[str]:

@@ -40,7 +40,15 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
-from textcraft_gym.agents.models.completions import NO_MONEY, Price, ReasoningRoom, cut, stops_to_send, with_costs_of
+from textcraft_gym.agents.models.completions import (
+    NO_MONEY,
+    Price,
+    ReasoningRoom,
+    counted,
+    cut,
+    stops_to_send,
+    with_costs_of,
+)
 from textcraft_gym.agents.models.event_loop import submit
 from textcraft_gym.agents.redaction import register
 from textcraft_gym.errors import UnknownName, true_or_false
@@ -149,18 +157,19 @@ class InspectModel:
     async def complete_async(self, request: CompletionRequest) -> Completion:
         """Return the completion of one request beside others; see ``complete``."""
         spent: list[Completion] = []  # answers that were paid for and could not be used
-        while True:
-            room = self.room.tokens
-            completion = await self._ask(request, room)
-            if not self.room.learn(completion, room):
-                return with_costs_of(completion, spent)
-            spent.append(completion)
+        with counted(spent):
+            while True:
+                room = self.room.tokens
+                completion = await self._ask(request, room, spent)
+                if not self.room.learn(completion, room):
+                    return with_costs_of(completion, spent)
+                spent.append(completion)
 
     def learned_options(self) -> dict[str, Any]:
         """Return the options by which a new model begins with what this one has learned."""
         return {"reasoning_tokens": self.room.tokens} if self.room.tokens else {}
 
-    async def _ask(self, request: CompletionRequest, room: int) -> Completion:
+    async def _ask(self, request: CompletionRequest, room: int, spent: list[Completion]) -> Completion:
         turns = prompt_messages(request.prompt) if self.dialogue else (Message("user", prompt_text(request.prompt)),)
         parameters = {
             "max_tokens": request.max_tokens + room,
@@ -173,14 +182,19 @@ class InspectModel:
             output = await self._model.generate(
                 list(messages_for(turns)), [_tool(tool) for tool in request.tools], config=self.config.merge(config)
             )
-            completion = completion_of(output, takes_tools=bool(request.tools))
         except LimitExceededError:
             raise  # of a sample of inspect, which it ends
-        except ModelLimit as limit:
-            raise ModelLimit(f"{self.name}: {limit}", limit.limit) from None
         except Exception as error:  # a provider's client may raise anything
             raise self._error(error) from error
-        cost = self.price.of(completion.usage) if self.price else 0.0
+        usage = _usage(output.usage)
+        cost = self.price.of(usage) if self.price else 0.0
+        try:
+            completion = completion_of(output, takes_tools=bool(request.tools))
+        except ModelError as error:
+            spent.append(Completion("", usage, cost))
+            if isinstance(error, ModelLimit):
+                raise ModelLimit(f"{self.name}: {error}", error.limit) from None
+            raise self._error(error) from error
         return completion._replace(text=cut(completion.text, request.stop), cost=cost)
 
     def _error(self, error: Exception) -> ModelError:

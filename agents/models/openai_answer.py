@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from textcraft_gym.agents.contract.model import Completion, FinishReason, ToolCall
@@ -25,6 +25,8 @@ _FINISH: Mapping[str, FinishReason] = {
 }
 """The reasons that do not mean that a completion ended by itself, in the words of several providers."""
 
+MAX_DEPTH = 100
+"""Maximum number of levels of an answer in JSON."""
 MAX_MESSAGE = 500
 """Maximum number of characters of a server's message that is passed on."""
 
@@ -55,11 +57,33 @@ def parse(body: bytes) -> Any:
     """
     text = body.decode(errors="replace").strip()
     if re.match(r"(?:data|event|id|retry)?:", text):
-        return _joined(_events(text))
+        return _joined(list(_events(text)))
+    return _value(text)
+
+
+def _value(text: str) -> Any:
+    """Return a JSON value.
+
+    Raises:
+        Malformed: If it is none, or nested so deeply that reading it might exceed Python's stack.
+    """
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"expected JSON, got {_excerpt(text)!r}") from error
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
+        raise Malformed(f"expected JSON of at most {MAX_DEPTH} levels, got {_excerpt(text)!r}")
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Return whether a JSON value has more levels than ``MAX_DEPTH``."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [item for outer in level if isinstance(outer, list) for item in outer] + [
+            item for outer in level if isinstance(outer, dict) for item in outer.values()
+        ]
+    return bool(level)
 
 
 def error_of(body: bytes) -> ServerError | None:
@@ -143,7 +167,8 @@ def usage_of(answer: Any) -> dict[str, int]:
     details = found.get("completion_tokens_details")
     counts = {**found, **(details if isinstance(details, Mapping) else {})}
     kinds = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
-    return {kind: counts[kind] for kind in kinds if type(counts.get(kind)) is int and 0 <= counts[kind] < 1 << 53}
+    numbers = {kind: counts[kind] for kind in kinds if type(counts.get(kind)) in (int, float)}
+    return {kind: int(number) for kind, number in numbers.items() if 0 <= number < 1 << 53}
 
 
 def _content(content: object) -> str:
@@ -178,40 +203,48 @@ def _logprobs(choice: Mapping[str, Any]) -> tuple[float, ...] | None:
     found = choice.get("logprobs")
     if not isinstance(found, Mapping):
         return None
-    content = found.get("content")
-    values = found.get("token_logprobs") if content is None else [token["logprob"] for token in content]
-    return None if values is None else tuple(map(float, values))
+    try:
+        content = found.get("content")
+        values = found["token_logprobs"] if content is None else [token["logprob"] for token in content]
+        return tuple(map(float, values))
+    except (LookupError, TypeError, ValueError, OverflowError):
+        return None
 
 
 def _token_ids(choice: Mapping[str, Any]) -> tuple[int, ...] | None:
     """Return the id of each token, None if the server sent none; the field is vLLM's."""
-    found = choice.get("token_ids")
-    return None if found is None else tuple(map(int, found))
+    try:
+        return tuple(map(int, choice["token_ids"]))
+    except (LookupError, TypeError, ValueError, OverflowError):
+        return None
 
 
 def _events(text: str) -> Iterable[Any]:
     """Yield the values of a stream of server-sent events; what is no value, such as ``[DONE]``, is skipped."""
     for line in text.splitlines():
         if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
-            try:
-                yield json.loads(line[5:])
-            except (ValueError, RecursionError) as error:
-                raise Malformed(f"expected JSON in a stream, got {_excerpt(line)!r}") from error
+            yield _value(line[5:])
 
 
-def _joined(chunks: Iterable[Any]) -> dict[str, Any]:
-    """Return the answer that the chunks of a stream make."""
+def _joined(chunks: Sequence[Any]) -> dict[str, Any]:
+    """Return the answer that the chunks of a stream make; one without choices if those are malformed."""
+    usage = [chunk["usage"] for chunk in chunks if isinstance(chunk, Mapping) and chunk.get("usage")]
+    told = {"usage": usage[-1]} if usage else {}
+    try:
+        return {**_joined_choices(chunks), **told}
+    except (LookupError, TypeError, AttributeError, ValueError):
+        return told
+
+
+def _joined_choices(chunks: Iterable[Any]) -> dict[str, Any]:
+    """Return the choices of an answer, or the error that ended it."""
     answer: dict[str, Any] = {}
     message: dict[str, Any] = {"content": ""}
     calls: dict[int, dict[str, Any]] = {}
     choice: dict[str, Any] = {"message": message}
     for chunk in chunks:
-        if not isinstance(chunk, Mapping):
-            raise Malformed(f"expected an object in a stream, got {_excerpt(str(chunk))!r}")
         if chunk.get("error"):
             return {"error": chunk["error"]}
-        if chunk.get("usage"):
-            answer["usage"] = chunk["usage"]
         for part in (chunk.get("choices") or [])[:1]:
             answer["choices"] = [choice]
             delta = part.get("delta") or part.get("message") or {"content": part.get("text")}

@@ -40,7 +40,15 @@ from textcraft_gym.agents.contract.model import (
     prompt_messages,
     prompt_text,
 )
-from textcraft_gym.agents.models.completions import NO_MONEY, Price, ReasoningRoom, cut, stops_to_send, with_costs_of
+from textcraft_gym.agents.models.completions import (
+    NO_MONEY,
+    Price,
+    ReasoningRoom,
+    counted,
+    cut,
+    stops_to_send,
+    with_costs_of,
+)
 from textcraft_gym.agents.models.event_loop import close, submit
 from textcraft_gym.agents.models.openai_answer import (
     Malformed,
@@ -49,6 +57,7 @@ from textcraft_gym.agents.models.openai_answer import (
     parse,
     read_completion,
     reasoning_apart,
+    usage_of,
 )
 from textcraft_gym.agents.redaction import redact, register, without_secrets
 from textcraft_gym.errors import at_least, true_or_false
@@ -215,17 +224,21 @@ class OpenAIModel:
     async def complete_async(self, request: CompletionRequest) -> Completion:
         """Return the completion of one request beside others, in the loop of ``event_loop``; see ``complete``."""
         spent: list[Completion] = []  # answers that were paid for and could not be used
+        with counted(spent):
+            return with_costs_of(await self._complete(request, spent), spent)
+
+    async def _complete(self, request: CompletionRequest, spent: list[Completion]) -> Completion:
         while True:
             body, room = self._body(request), self.room.tokens
             try:
-                completion = self._read(await self._post(body), request)
+                completion = self._read(await self._post(body, spent), request)
             except _Refused as refusal:
                 # Another request may have learned it meanwhile.
                 if self._body(request) == body and not self._learn(refusal.error, body):
                     raise ModelError(f"{self.name}: {self.address}: {refusal.error.message}") from None
                 continue
             if not self.room.learn(completion, room):
-                return with_costs_of(completion, spent)
+                return completion
             spent.append(completion)
 
     def learned_options(self) -> dict[str, Any]:
@@ -279,13 +292,23 @@ class OpenAIModel:
         """Return the completion of an answer, with its cost."""
         answer = parse(response.body)
         whole = read_completion(answer, takes_tools=bool(request.tools))
-        cost = self.price.of(whole.usage) if self.price else 0.0
         if whole.reasoning:
             self.learned.reasoning = "apart" if reasoning_apart(answer) else "in the text"
-        completion = whole._replace(text=cut(whole.text, request.stop), cost=cost)
+        completion = whole._replace(text=cut(whole.text, request.stop), cost=self._cost(whole.usage))
         if completion.text != whole.text:  # the server's tokens are then not those of this text
             return completion._replace(logprobs=None, token_ids=None)
         return completion
+
+    def _cost(self, usage: Mapping[str, int]) -> float:
+        return self.price.of(usage) if self.price else 0.0
+
+    def _paid(self, body: bytes) -> list[Completion]:
+        """Return what an answer took that is of no use, as a completion without text; nothing if it does not say."""
+        try:
+            usage = usage_of(parse(body))
+        except Malformed:
+            return []
+        return [Completion("", usage, self._cost(usage))] if usage else []
 
     def _learn(self, error: ServerError, body: Mapping[str, Any]) -> bool:
         """Leave out or rename what the server refuses; return whether there was something to change."""
@@ -316,8 +339,8 @@ class OpenAIModel:
         _log.warning("%s: %s from here on", self.name, what)
         return True
 
-    async def _post(self, body: Mapping[str, Any]) -> _Response:
-        """Return the answer to a request, after retries.
+    async def _post(self, body: Mapping[str, Any], spent: list[Completion]) -> _Response:
+        """Return the answer to a request, after retries; what those took is added to ``spent``.
 
         Raises:
             _Refused: If the server refuses it as it is.
@@ -332,9 +355,14 @@ class OpenAIModel:
             except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:
                 trouble = f"no answer from {urlsplit(self._url).netloc}: {self._reason(error)}"
             else:
-                failure = self._failure(response)
+                try:
+                    failure = self._failure(response)
+                except (_Refused, ModelError):
+                    spent += self._paid(response.body)
+                    raise
                 if failure is None:
                     return response
+                spent += self._paid(response.body)
                 trouble, wait = failure, _asked_wait(response.headers)
             if wait is not None and wait > self.timeout:
                 raise ModelError(f"{self.name}: {trouble}; the server asks to wait {wait:.0f} s, longer than timeout")

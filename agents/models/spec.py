@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -136,15 +135,14 @@ def price_of(model: str | Model | None) -> tuple[float, float] | None:
         price: Any = getattr(model, "price", None)
         return (price.prompt, price.completion) if hasattr(price, "prompt") and hasattr(price, "completion") else None
     given = dict(field.partition("=")[::2] for field in _parts(model)[2])
-    return _price(given["price"]) if "price" in given else None
+    price = _price(given["price"]) if "price" in given else None
+    return (price.prompt, price.completion) if price else None
 
 
-def _price(text: str) -> tuple[float, float]:
+def _price(text: str) -> Price:
     prompt, _, completion = text.partition("/")
     with suppress(ValueError):
-        prices = float(prompt), float(completion or prompt)
-        if all(0 <= price < math.inf for price in prices):
-            return prices
+        return Price(float(prompt), float(completion or prompt))
     raise ValueError(f"expected price=PROMPT/COMPLETION in numbers of 0 or more, got {text!r}")
 
 
@@ -252,7 +250,7 @@ def _remote_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a spec as arguments of ``OpenAIModel`` or ``InspectModel``."""
     given = dict(options)
     if "price" in given:
-        given["price"] = Price(*_price(str(given["price"])))
+        given["price"] = _price(str(given["price"]))
     if "api_key" in given:
         given["api_key"] = str(given["api_key"])
     if isinstance(given.get("omit"), str):

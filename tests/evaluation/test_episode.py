@@ -15,7 +15,7 @@ from textcraft_gym import make_agent, run_episode
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
 from textcraft_gym.agents.contract.agent import Act, Ask, EpisodeOver, Node, Play, Request, Reset, Routine
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelError
+from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelError, ModelLimit
 from textcraft_gym.evaluation.episode import MAX_ERROR, MAX_REFUSALS, MAX_TRACEBACK, TIMES, AgentError
 from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.evaluation.step_limit import registered_limit
@@ -641,12 +641,17 @@ def test_run_episodes__of_nothing_is_nothing_and_without_environments_an_error()
 @pytest.mark.parametrize(
     ("completion", "error"),
     [
+        ("x", "expected a model to answer with a Completion, got str"),
         (Completion(b"x"), "completion of text"),
+        (Completion("x", {}, 10**400), "finite cost"),
+        (Completion("x", {}, "much"), "finite cost"),
         (Completion("x", {}, float("nan")), "finite cost"),
         (Completion("x", {}, -0.5), "finite cost"),
         (Completion("x", {"prompt_tokens": -1}), "numbers of tokens"),
         (Completion("x", {"prompt_tokens": float("inf")}), "numbers of tokens"),
         (Completion("x", {"prompt_tokens": None}), "numbers of tokens"),
+        (Completion("x", {"prompt_tokens": "many"}), "numbers of tokens"),
+        (Completion("x", {"prompt_tokens": 10**400}), "numbers of tokens"),
     ],
 )
 def test_run_episodes__makes_a_record_of_a_completion_that_is_none(completion, error):
@@ -656,6 +661,32 @@ def test_run_episodes__makes_a_record_of_a_completion_that_is_none(completion, e
 
     (episode,) = run_episodes([CountdownEnv()], attempting("0"), [(None, 0)], model=Odd())
     assert error in str(episode.error)
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": "many"}, {"completion_tokens": -1}, {"prompt_tokens": 10**400}])
+def test_run_episodes__counts_the_cost_of_a_completion_whose_usage_cannot_be_read(usage: dict[str, Any]):
+    class Priced(Echo):
+        def complete(self, prompt, **how):
+            return Completion("x", usage, 0.5)
+
+    def asking(play: Play) -> Routine:
+        yield Ask("p", n=3, temperature=1.0)
+
+    (episode,) = run_episodes([CountdownEnv()], Scripted(asking), [(None, 0)], model=Priced())
+    assert (episode.cost, episode.tokens, episode.stop_reason) == (1.5, {}, "error")
+
+
+@pytest.mark.parametrize("error", [ModelError("no choices"), ModelLimit("filtered", "content_filter")], ids=repr)
+def test_run_episodes__counts_what_an_error_has_cost(error: ModelError):
+    error.spent = Completion("", {"prompt_tokens": 7}, 0.5)
+
+    class Spending(Echo):
+        def complete(self, prompt, **how):
+            raise error
+
+    (episode,) = run_episodes([CountdownEnv()], attempting("0"), [(None, 0)], model=Spending())
+    assert (episode.cost, episode.tokens, episode.replies) == (0.5, {"prompt_tokens": 7}, {})
+    assert sum(node.tokens for node in episode.trace.walk()) == 7
 
 
 def test_run_episodes__counts_the_documented_kinds_of_tokens():

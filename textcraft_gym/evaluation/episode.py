@@ -58,6 +58,8 @@ MAX_REFUSALS = 1000
 MAX_ERROR, MAX_TRACEBACK = 2000, 20_000
 """Maximum lengths of a recorded error and its traceback, in characters."""
 TOKENS = ("prompt_tokens", "completion_tokens")
+MAX_TOKENS = 1 << 53
+"""Number of tokens that no completion has: larger ones have no exact floating-point number."""
 
 Models: TypeAlias = Model | Mapping[str, Model] | None
 """The models of a run: one model, or one per role, with ``executor`` as the default for roles that are not listed."""
@@ -486,13 +488,11 @@ class EpisodeRunner:
         yield call
         self.episode.model_seconds = round(self.episode.model_seconds + call.seconds, 6)
         answers = [call.answers[index] for index in range(request.n)]
-        # All completions are paid for, so they count even if another sample of the request failed.
+        # All answers are paid for, so each counts before any is judged.
+        errors = [error for answer in answers if (error := self._count(answer))]
+        for error in errors:
+            raise limit_of_error(error) or error
         completions = [answer for answer in answers if not isinstance(answer, Exception)]
-        for completion in completions:
-            self._count(completion)
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise limit_of_error(answer) or answer
         if limit := limit_of_answers(completions, request.max_tokens):
             raise limit  # not thrown into the agent, which could do nothing with it
         return completions
@@ -505,17 +505,29 @@ class EpisodeRunner:
         seed = _derived_seed(self.play.seed, sample) >> 33 if temperature > 0 else 0
         return CompletionRequest(request.prompt, request.stop, request.max_tokens, temperature, seed, request.tools)
 
-    def _count(self, completion: Completion) -> None:
-        """Add the tokens and the cost of a completion, and whether it was empty or cut off."""
-        tokens = self.episode.tokens
-        for kind, count in token_counts(completion).items():
-            tokens[kind] = tokens.get(kind, 0) + count
-            self.play.node.tokens += count
-        self.episode.cost += float(completion.cost)
-        if completion.is_empty:
+    def _count(self, answer: Completion | Exception) -> Exception | None:
+        """Add the cost and the tokens of an answer, and whether it was empty or cut off.
+
+        Returns:
+            The error that the answer is, or what is wrong with it; None for one that can be used.
+        """
+        paid = getattr(answer, "spent", None) if isinstance(answer, Exception) else answer
+        if paid is not None:
+            self.episode.cost += cost_of(paid) or 0.0
+            try:
+                counts = token_counts(paid)
+            except ModelError as error:
+                return error
+            for kind, count in counts.items():
+                self.episode.tokens[kind] = self.episode.tokens.get(kind, 0) + count
+                self.play.node.tokens += count
+        if isinstance(answer, Exception):
+            return answer
+        if answer.is_empty:
             self.play.replies["empty"] += 1
-        elif completion.finish_reason == "length":
+        elif answer.finish_reason == "length":
             self.play.replies["cut"] += 1
+        return None
 
     def _note_depth(self, node: Node) -> None:
         self.episode.k_max = max(self.episode.k_max, node.depth)
@@ -537,6 +549,15 @@ def _check_claim(expected: str, claim: object) -> None:
         raise AgentError(f"expected {expected} True, False or None, got {claim!r}") from None
 
 
+def cost_of(completion: Any) -> float | None:
+    """Return the cost of a completion; None if it is no finite number of 0 or more."""
+    try:
+        cost = float(completion.cost)
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        return None
+    return cost if 0 <= cost < math.inf else None
+
+
 def token_counts(completion: Any) -> dict[str, int]:
     """Return the tokens of a completion by kind, the documented kinds only.
 
@@ -545,12 +566,12 @@ def token_counts(completion: Any) -> dict[str, int]:
     """
     if not isinstance(completion, Completion):
         raise ModelError(f"expected a model to answer with a Completion, got {type(completion).__name__}")
-    if not isinstance(completion.text, str) or not 0 <= completion.cost < math.inf:
+    if not isinstance(completion.text, str) or cost_of(completion) is None:
         raise ModelError(f"expected a completion of text at a finite cost, got {completion!r}"[:MAX_ERROR])
     try:
         counts = {kind: int(completion.usage[kind]) for kind in TOKENS if kind in completion.usage}
-        if min(counts.values(), default=0) < 0:
-            raise ValueError("a negative number")
+        if not all(0 <= count < MAX_TOKENS for count in counts.values()):
+            raise ValueError("a negative number, or one that no model can reach")
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"expected numbers of tokens, got {completion.usage!r}"[:MAX_ERROR]) from error
     return counts

@@ -33,7 +33,7 @@ def test_room__of_a_given_size_stays():
         ReasoningRoom(-1)
 
 
-@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf"), 1e300, 10**400])
 def test_price__is_a_number_of_0_or_more(price: float):
     with pytest.raises(ValueError, match="0 or more"):
         Price(1.0, price)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.doubles.server import Reply, Request, Server, fails, hangs, hangs_up, says, serving, stops_halfway
+from tests.doubles.server import Reply, Request, Server, fails, hangs, hangs_up, says, sends, serving, stops_halfway
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel
@@ -66,6 +66,38 @@ def test_complete__cuts_at_a_stop_that_the_server_ignored():
 def test_complete__costs_what_the_price_says():
     with serving(says("x", {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010})) as server:
         assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(0.0025)
+
+
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 10}
+UNUSABLE = {
+    "no choices": {"choices": []},
+    "no text": {"choices": [{"message": {"content": 5}}]},
+    "an error": {"error": {"message": "upstream", "code": 502}},
+    "a filter": {"error": {"message": "content_filter", "code": "content_filter", "status": "400"}},
+}
+
+
+@pytest.mark.parametrize("body", UNUSABLE.values(), ids=UNUSABLE)
+def test_complete__counts_what_was_paid_for_an_answer_that_cannot_be_used(body: dict[str, Any]):
+    unusable = sends({**body, "usage": USAGE})
+    with serving(lambda request: unusable) as server:
+        with pytest.raises(ModelError, match=r"^m: ") as raised:
+            model(server, price=Price(2.0, 50.0), max_retries=1).complete("p", **ASK)
+        asked = len(server.requests)
+    spent = raised.value.spent
+    assert spent is not None
+    assert spent.cost == pytest.approx(asked * 0.0025)
+    assert spent.usage == {kind: asked * count for kind, count in USAGE.items()}
+    with serving(lambda request: unusable, says("x", USAGE)) as server:
+        if "error" not in body:
+            assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(0.005)
+
+
+@pytest.mark.parametrize("depth", [150, 900, 100_000])
+def test_complete__names_the_model_where_json_is_too_deep(depth: int):
+    deep = Reply(b"[" * depth + b"]" * depth)
+    with serving(lambda request: deep) as server, pytest.raises(ModelError, match=r"^m: status 200: \[\["):
+        model(server, max_retries=0).complete("p", **ASK)
 
 
 def test_complete__takes_key_and_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
