@@ -13,7 +13,7 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
-from tests.foreign_worlds import SayEnv
+from tests.foreign_worlds import SayEnv, Word
 from textcraft_gym import UnknownName
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.model import Completion, ModelError
@@ -395,4 +395,24 @@ def test_evaluate__counts_what_errors_cost_also_when_they_are_played_again(tmp_p
 def test_evaluate__refuses_numbers_that_make_no_sense(tmp_path: Path, change: dict):
     with pytest.raises(ValueError, match="or more"):
         evaluate(replace(TEN, **change), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+class Twice(SayEnv):
+    """Lists a word twice."""
+
+    def __init__(self, split: str = "twice") -> None:
+        super().__init__()
+        self.tasks = [Word("hi"), Word("ho"), Word("hi")] if split == "twice" else []
+
+
+def test_evaluate__refuses_tasks_of_one_id_and_a_world_without_tasks(tmp_path: Path):
+    gym.register("Twice-v0", entry_point=Twice)
+    try:
+        with pytest.raises(ValueError, match=r"^Twice-v0 lists 2 tasks of the id 'hi': expected one$"):
+            evaluate(RunSpec("Twice-v0", "twice"), tmp_path / "run")
+        with pytest.raises(ValueError, match=r"^Twice-v0 has no tasks to play in its split none$"):
+            evaluate(RunSpec("Twice-v0", "none"), tmp_path / "run")
+    finally:
+        gym.registry.pop("Twice-v0")
     assert not (tmp_path / "run").exists()

@@ -10,7 +10,7 @@ import pytest
 from textcraft_gym import UnknownName
 from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.sweep import Cell, grid, legend, sweep, table, tidy
+from textcraft_gym.evaluation.sweep import MAX_NAME, Cell, folder_names, grid, legend, sweep, table, tidy
 
 BASE = RunSpec("TextCraft-v0", "test", "", limit=6)
 
@@ -92,6 +92,37 @@ def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
 
 def test_cell__names_a_folder_that_is_none_elsewhere():
     assert Cell("m:A", 3, "openai:x,base_url=http://h/v1").name == "m-A_d3_openai-x-base_url=http---h-v1"
+
+
+def test_cell__of_a_long_model_has_a_folder_of_a_bounded_name(tmp_path: Path):
+    cells = [Cell("random", None, f"simulated:span={'0' * 300}{seed}") for seed in range(2)]
+    cells += [Cell("random", None, "\N{SNOWMAN}é\ud800" * 200), Cell("random", None, "名" * 300)]
+    names = folder_names(cells)
+    assert len(set(names.values())) == 4
+    for name in names.values():
+        (tmp_path / name).mkdir()
+        assert len(name.encode()) <= MAX_NAME
+    assert names[cells[0]].startswith("random_simulated-span=000")
+
+
+def test_folder_names__are_different_where_models_look_alike(tmp_path: Path):
+    models = ["simulated:span=4", "simulated-span=4", "Simulated:span=4", "simulated:span=4"]
+    names = folder_names([Cell("random", None, model) for model in models])
+    assert list(names.values()) == [
+        "random_simulated-span=4",
+        "random_simulated-span=4_2",
+        "random_Simulated-span=4_3",
+    ]
+    base = replace(BASE, agent_args={}, limit=2)
+    alike = [Cell("random", None, model) for model in ("simulated:slip=0.1,seed=1", "simulated:slip=0.1/seed=1")]
+    played: list[str] = []
+
+    def plays(spec: RunSpec, out: Path) -> list[dict]:
+        played.append(out.name)
+        return []
+
+    sweep(base, alike, tmp_path, run=plays)
+    assert played == ["random_simulated-slip=0.1-seed=1", "random_simulated-slip=0.1-seed=1_2"]
 
 
 def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
@@ -83,6 +84,7 @@ def evaluate(
     Raises:
         RunError: If ``out`` holds another run, cannot be read, or is being written by another process.
         UnknownName: For an unknown agent, split, environment, wrapper, backend or argument of these.
+        ValueError: If there is no task to play, or two have one id.
         ModelError, PromptError: If the models or the prompts cannot be had.
         BackendError: If there can be no workers.
     """
@@ -209,9 +211,15 @@ def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     """Return an episode for each task of the split, or for each seed where there are no tasks."""
     tasks = tasks_of(env)
     if tasks is not None:
+        to_play = chosen(tasks, spec.tasks)[: spec.limit]
+        if not to_play:
+            raise ValueError(f"{spec.env} has no tasks to play" + (f" in its split {spec.split}" if spec.split else ""))
+        for name, times in Counter(task.id for task in tasks).items():
+            if times > 1:  # a record tells episodes apart by the id, as does the environment
+                raise ValueError(f"{spec.env} lists {times} tasks of the id {name!r}: expected one")
         return {
             task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task))
-            for task in chosen(tasks, spec.tasks)[: spec.limit]
+            for task in to_play
         }
     if spec.tasks is not None:
         raise ValueError(f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
@@ -22,6 +24,10 @@ from textcraft_gym.evaluation.report import Rows, interval, markdown_table, numb
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.evaluation.spread import spread
+from textcraft_gym.printable import printable
+
+MAX_NAME = 200
+"""Maximum length of the name of a cell's folder in bytes; most file systems take 255."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +48,15 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The folder of the run."""
+        """The folder of the run; of a long name the beginning, and a digest of the whole."""
         parts = [self.agent, *([] if self.d_max is None else [f"d{self.d_max}"]), without_key(self.model)]
         if self.seed is not None:
             parts.append(f"seed{self.seed}")
-        return "_".join(re.sub(r"[^\w.=]", "-", part) for part in parts)
+        name = "_".join(re.sub(r"[^\w.=]", "-", part) for part in parts)
+        if len(name.encode()) <= MAX_NAME:
+            return name
+        digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+        return f"{name.encode()[: MAX_NAME - len(digest) - 1].decode(errors='ignore')}-{digest}"
 
 
 Results: TypeAlias = dict[Cell, dict[str, Summary]]
@@ -87,7 +97,7 @@ def sweep(
         RunStopped: If a run stopped, and with it the sweep.
     """
     specs = cell_specs(base, cells)
-    folders = {cell: Path(out) / cell.name for cell in specs}
+    folders = {cell: Path(out) / name for cell, name in folder_names(cells).items()}
     budget = budget_of(base, folders.values())
     results = {}
     for cell, spec in specs.items():
@@ -104,8 +114,19 @@ def sweep(
             raise _of_sweep(stopped, budget) from stopped
     headings, *rows = table(results)
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
-    atomic_write(Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{legend(results)}\n")
+    atomic_write(Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{printable(legend(results))}\n")
     return results
+
+
+def folder_names(cells: Iterable[Cell]) -> dict[Cell, str]:
+    """Return the name of each cell's folder: where several have one name, also but for capitals, those are numbered."""
+    names: dict[Cell, str] = {}
+    taken: set[str] = set()
+    for cell in dict.fromkeys(cells):
+        alike = (cell.name if number == 1 else f"{cell.name}_{number}" for number in count(1))
+        names[cell] = next(name for name in alike if name.casefold() not in taken)
+        taken.add(names[cell].casefold())
+    return names
 
 
 def _of_sweep(stop: RunStopped, budget: Budget) -> RunStopped:
