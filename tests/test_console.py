@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -19,6 +20,7 @@ from tests.doubles.server import Request, says, sends, serving
 from textcraft_gym import RunSpec, display, evaluate
 from textcraft_gym.cli import app, main
 from textcraft_gym.console import Console, say, show_exception
+from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.printable import printable
 
 HOSTILE = "x \x1b]0;pwned\x07\x1b[2J\x9b31m\u202e\u2028\r\n  99 x made-up line"
@@ -244,3 +246,34 @@ def test_commands__are_all_walked_over():
             yield from walk(one, f"{above}{name} ") if hasattr(one, "commands") else [above + name]
 
     assert set(walk(get_command(app))) == set(COMMANDS)
+
+
+STRANGE = ["[bold]x", "a|b", "a\nb", ":smile:", "<b>x", "a\\b", "é名"]
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_folder__is_shown_by_its_name(tmp_path: Path, monkeypatch, capsys, name: str):
+    for folder in (name, "other"):
+        evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), tmp_path / folder)
+    shown = name.replace("\n", r"\n")
+    table = (tmp_path / name / "report.md").read_text(encoding="utf-8").splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table if line} == {12}
+    assert table[2].startswith(f"| {shown.replace('|', chr(92) + '|')} | depth")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(display.console, "width", 160)
+    capsys.readouterr()
+    command(monkeypatch, "compare", "--", name, "other")
+    compared = " ".join(capsys.readouterr().out.split())
+    assert compared.startswith(f"other against {shown}, task by task ")
+    assert f" only {shown} won 0 " in compared
+    command(monkeypatch, "report", "--", name, "other")
+    assert f"\n {shown} " in capsys.readouterr().out
+    command(monkeypatch, "report", "--out", "page.html", "--", name, "other")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert html.escape(name) in page
+    assert "<b>x" not in page
+
+
+def test_markdown__has_every_cell_in_one_row():
+    table = markdown_table(("a|b", "group\n"), [("x\r\n|y", "\u2028")])
+    assert table == "| a\\|b | group\\n |\n| --- | --- |\n| x\\r\\n\\|y | \\u2028 |\n"

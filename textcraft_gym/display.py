@@ -49,7 +49,8 @@ from textcraft_gym.recipes.splits import Leakage, Splits
 from textcraft_gym.registration import SUITE, default_split, game_profile, summary
 from textcraft_gym.task import Task, describe_task
 
-console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160)
+_is_terminal = sys.stdout is not None and sys.stdout.isatty()  # it is None where standard output is closed
+console = Console(width=None if _is_terminal or "COLUMNS" in os.environ else 160)
 LEFT_ALIGNED = ("group", "such as", "summary", "split", "game")
 """Headings of text columns; the first column is always text, and all others are numbers."""
 PROSE = ("summary", "such as")
@@ -143,8 +144,8 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
     table.add_row("both won" if once else "both won equally often", str(found.both))
     table.add_row("neither won", str(found.neither))
     for run, tasks in ((first, found.lost), (second, found.gained)):
-        who = f"only {_one_line(run)} won" if once else f"{_one_line(run)} won more often"
-        table.add_row(who, str(len(tasks)), _one_line(_some(tasks)))
+        who = f"only {run} won" if once else f"{run} won more often"
+        table.add_row(_one_line(who), str(len(tasks)), _one_line(_some(tasks)))
     _print(table)
     if found.difference is not None:
         test = "McNemar's exact p" if once else "exact p of the sign-flip test over tasks"

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from textcraft_gym.evaluation.metrics import ALL, Summary, summarise_by_group
 from textcraft_gym.evaluation.success import TaskMean
 from textcraft_gym.evaluation.timing import timing
+from textcraft_gym.printable import printable
 
 SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "limits", "errors")
 PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
@@ -109,9 +110,10 @@ def markdown(runs: Runs, advice: Iterable[str] = ()) -> str:
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown."""
+    """Return a table as Markdown, its cells as they are: a bar in one would end it, and a line break the table."""
     lines = [headings, ("---",) * len(headings), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    cells = ([printable(cell).replace("|", r"\|") for cell in line] for line in lines)
+    return "".join("| " + " | ".join(line) + " |\n" for line in cells)
 
 
 def _success(run: str, group: str, summary: Summary) -> tuple[str, ...]:
