@@ -25,6 +25,8 @@ from textcraft_gym.cache import atomic_write
 from textcraft_gym.recipes.recipe import RecipeError, parse_reference
 
 BUNDLED = Path(__file__).parent / "data"
+BUNDLE = ("recipes.jsonl", "tags.jsonl")
+"""The files of a bundle."""
 MAX_FILE_BYTES = 1 << 20
 MAX_PACK_BYTES = 1 << 26
 """Size of all recipes and tags together."""
@@ -78,7 +80,7 @@ def read_pack(path: str | Path | None = None) -> Pack:
         RecipeError: If there is nothing that can be read, or all recipes and tags together are too large.
     """
     source = BUNDLED if path is None else Path(path)
-    if (source / "recipes.jsonl").is_file():
+    if (source / BUNDLE[0]).is_file():
         return _assemble(source, _lines(source))
     if source.is_dir():
         return _assemble(source, _pack_files(source, _folder_files(source)))
@@ -94,7 +96,7 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
     """Write ``pack`` as ``recipes.jsonl`` and ``tags.jsonl``; the same facts always give the same bytes."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    for name, entries in (("recipes.jsonl", pack.recipes), ("tags.jsonl", pack.tags)):
+    for name, entries in zip(BUNDLE, (pack.recipes, pack.tags), strict=True):
         rows = ({"id": id} | entry.data | {"id": id} for id, entry in entries.items())
         lines = [json.dumps(row, separators=(",", ":")) + "\n" for row in rows]
         atomic_write(target / name, "".join(lines))
@@ -173,8 +175,8 @@ def _pack_files(source: Path, files: Iterable[_File]) -> Iterator[_Entry]:
 
 
 def _lines(source: Path) -> Iterator[_Entry]:
-    kinds: tuple[tuple[Kind, str], ...] = (("recipe", "recipes.jsonl"), ("tag", "tags.jsonl"))
-    for kind, name in kinds:
+    kinds: tuple[Kind, ...] = ("recipe", "tag")
+    for kind, name in zip(kinds, BUNDLE, strict=True):
         file = source / name
         if not file.is_file():
             raise RecipeError(str(file), "no such file: a bundle has recipes.jsonl and tags.jsonl")

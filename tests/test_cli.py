@@ -671,3 +671,59 @@ def test_evaluate_with_progress__prints_a_line_now_and_then(tmp_path: Path, monk
     )
     lines = printed.getvalue().splitlines()
     assert [re.search(r": (\d of 3) episodes", line)[1] for line in lines] == ["0 of 3", "1 of 3", "2 of 3", "3 of 3"]
+
+
+EVERY_COMMAND = [
+    "evaluate --env TextCraft-v0 --split dev --agent expert --limit 1 --out made",
+    "evaluate --env TextCraft-v0 --split dev --agent expert --limit 1 --out new --dry-run",
+    "sweep --env TextCraft-v0 --split dev --agents expert --limit 1 --out swept",
+    "report run",
+    "report run --json",
+    "report run --out page.html",
+    "compare run run",
+    "verify run",
+    "play TextCraft-v0 --seed 1",
+    "play TextCraft-v0 --seed 1 --watch simulated",
+    "envs",
+    "agents",
+    "tasks TextCraft-v0 --split dev",
+    "demos --env TextCraft-v0 --split dev --limit 1 --out demos.jsonl",
+    "export run --out talk.jsonl",
+    "models check simulated",
+    "recipes show beehive",
+    "recipes stats",
+    "splits paper",
+    "--version",
+    "report --help",
+]
+MISTAKE = "report nothing"
+CLOSED = """
+import os, sys
+assert None in (sys.stdout, sys.stderr)
+from textcraft_gym.cli import main
+ends = []
+for command in sys.argv[1].splitlines():
+    sys.argv = ["textcraft-gym", *command.split()]
+    try:
+        main()
+    except BaseException as end:
+        ends.append(repr(end))
+with open("ends", "w") as file:
+    file.write("\\n".join(ends))
+    assert file.fileno() > 2
+"""
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_commands__work_with_closed_standard_streams(tmp_path: Path, closed: str):
+    textcraft_gym.evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=1), tmp_path / "run")
+    commands = "\n".join([*EVERY_COMMAND, MISTAKE])
+    started = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", CLOSED, commands, closed],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    )
+    assert (started.returncode, b"Traceback" in started.stderr) == (0, False)
+    ends = (tmp_path / "ends").read_text().splitlines()
+    assert ends == ["SystemExit(0)"] * len(EVERY_COMMAND) + ["SystemExit(2)"]

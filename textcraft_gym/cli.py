@@ -22,7 +22,7 @@ from textcraft_gym.agents.loading import key_values
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.redaction import redacted
 from textcraft_gym.cache import atomic_write
-from textcraft_gym.console import Console, say, show_exception
+from textcraft_gym.console import Console, open_standard_streams, say, show_exception
 from textcraft_gym.demonstrations import expert_trajectories
 from textcraft_gym.errors import RunError, RunStopped, TextCraftGymError, UnknownName
 from textcraft_gym.evaluation.advice import advice
@@ -39,16 +39,17 @@ from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.records import Records, read_config, read_records
 from textcraft_gym.evaluation.report import distinct_errors, label, several_codes
 from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.sweep import cell_specs, grid
+from textcraft_gym.evaluation.sweep import cell_specs, folder_names, grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
 from textcraft_gym.evaluation.verify import not_rechecked
 from textcraft_gym.evaluation.verify import verify as verify_run
 from textcraft_gym.exports import run_trajectories
 from textcraft_gym.human_play import play as play_episode
 from textcraft_gym.model_check import check_model
+from textcraft_gym.outputs import check_output, run_files
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.made import open_pack
-from textcraft_gym.recipes.pack import write_bundle
+from textcraft_gym.recipes.pack import BUNDLE, write_bundle
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.recipes.splits import leakage, paper_splits
 from textcraft_gym.registration import SUITE
@@ -100,6 +101,7 @@ def main() -> None:
     So does a run that stops before its last episode: status 3 at its limit, 1 where no further episode could succeed.
     Ctrl-C and SIGTERM end it in the same way, with status 130 and 143.
     """
+    open_standard_streams()
     sys.excepthook = show_exception
     warnings.showwarning = _show_warning
     try:
@@ -189,8 +191,9 @@ def sweep(
     models = [*(model or []), *(f"simulated:span={value}" for value in _integers(span))] or ["simulated"]
     bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
     cells = list(grid(_names(agents), _integers(d_max), models, _integers(seeds)))
+    names = folder_names(cells)
     if dry_run:
-        estimates = {cell.name: estimate(run, out / cell.name) for cell, run in cell_specs(spec, cells).items()}
+        estimates = {names[cell]: estimate(run, out / names[cell]) for cell, run in cell_specs(spec, cells).items()}
         if as_json:
             _print_json([{"run": name, **asdict(found)} for name, found in estimates.items()])
         else:
@@ -211,7 +214,7 @@ def sweep(
         )
     else:
         display.show_sweep(results)
-    _end([read_records(out / cell.name) for cell in cells], out)
+    _end([read_records(out / name) for name in names.values()], out)
 
 
 @app.command("optimise-plan")
@@ -261,6 +264,7 @@ def report(
     configs = {name: read_config(run) for name, run in folders.items()}
     records = {name: read_records(run) for name, run in folders.items()}
     if out:
+        check_output(out, [file for run in runs for file in run_files(run)])
         atomic_write(out, html_page(records, configs, errors=how))
         say(f"{sum(map(len, records.values()))} episodes to {out}")
         return
@@ -454,7 +458,9 @@ def demos(
     env_arg: EnvArgs = None,
 ) -> None:
     """Write the expert's trajectory for every task of a split, as dialogues to learn from."""
-    found = expert_trajectories(env, split, thoughts=thoughts, seed=seed, limit=limit, **key_values(env_arg or []))
+    env_args = key_values(env_arg or [])
+    check_output(out, [split, *env_args.values()])
+    found = expert_trajectories(env, split, thoughts=thoughts, seed=seed, limit=limit, **env_args)
     written = write_trajectories(found, out, format)
     left_out = f"; {written.left_out} tasks that the expert does not win are left out" if written.left_out else ""
     say(f"{written.trajectories} demonstrations to {out}{left_out}")
@@ -468,6 +474,7 @@ def export(
     won_only: Annotated[bool, typer.Option("--won-only", help="Only episodes that were won.")] = False,
 ) -> None:
     """Write the episodes of a run as dialogues to learn from; each says whether it was won."""
+    check_output(out, run_files(run))
     written = write_trajectories(run_trajectories(run, won_only=won_only), out, format)
     reason = "not won" if won_only else "without an action"
     left_out = f"; {written.left_out} {reason} are left out" if written.left_out else ""
@@ -502,6 +509,8 @@ def import_recipes(
     out: Annotated[Path, typer.Option(help="The folder to write recipes.jsonl and tags.jsonl to.")],
 ) -> None:
     """Turn recipes and item tags into a compact bundle, which loads wherever a path to recipes is taken."""
+    for name in BUNDLE:
+        check_output(out / name, [path])
     pack = open_pack(path)
     RecipeBook.load(path)
     write_bundle(pack, out)
@@ -552,11 +561,14 @@ def make_splits(
     recipes: Recipes = None,
 ) -> None:
     """Make train, dev and test by fractions, stratified by depth, and report the overlap of train and test."""
+    leakage_file = out.with_suffix(".leakage.json")
+    for file in (out, leakage_file):
+        check_output(file, [recipes])
     made = textcraft_gym.make_splits(
         env, (train, dev, test), seed=seed, compositional=compositional, out=out, recipes=recipes
     )
     report = json.dumps(made.leakage._asdict(), indent=2) + "\n"
-    atomic_write(out.with_suffix(".leakage.json"), report)
+    atomic_write(leakage_file, report)
     display.show_splits(made.depths, made.splits)
     display.show_leakage(made.leakage, "train", "test")
 

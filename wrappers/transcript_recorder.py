@@ -12,6 +12,7 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import latched, won_in
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.outputs import check_output
 from textcraft_gym.trajectories import FORMATS, Trajectory, rows
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
@@ -52,7 +53,7 @@ class TranscriptRecorder(TextWrapper):
         system: The system message of dialogues, such as the game's manual; by default none.
 
     Raises:
-        ValueError: If ``path`` is a folder, or the observations or actions are not text.
+        ValueError: If ``path`` is a folder or of a run, or the observations or actions are not text.
         UnknownName: For another style.
     """
 
@@ -61,6 +62,7 @@ class TranscriptRecorder(TextWrapper):
             raise UnknownName("style", style, STYLES)
         if Path(path).is_dir():
             raise ValueError(f"expected a file to write to, got the folder {path}")
+        check_output(Path(path))
         super().__init__(env, path=str(path), style=style, system=system)
         self._expect_text()
         self.path = Path(path)
