@@ -104,6 +104,24 @@ def test_command__on_a_full_disk_stops_in_one_line_and_goes_on(tmp_path: Path, b
     assert len(read_records(tmp_path / "run")) == 8
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "demos --env TextCraft-v0 --split dev --out out",
+        "export run --out out",
+        "report run --out out",
+        "splits make --out out",
+    ],
+)
+def test_command__that_cannot_write_its_file_leaves_nothing(tmp_path: Path, arguments: str):
+    evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=3), tmp_path / "run")
+    before = sorted(tmp_path.rglob("*"))
+    failed = command(100, *arguments.split(), cwd=tmp_path)
+    assert failed.returncode == 2
+    assert failed.stderr == f"textcraft-gym: [Errno {errno.EFBIG}] {os.strerror(errno.EFBIG)}: '{tmp_path / 'out'}'\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_evaluate__whose_summary_cannot_be_written_has_its_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     spec = RunSpec("TextCraft-v0", "dev", "expert", limit=2)
     with monkeypatch.context() as patched:
