@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-RUN_FILES = ("config.json", "episodes.jsonl", "summary.json", "report.md")
+RUN_FILES = ("config.json", "episodes.jsonl", "damaged.jsonl", "summary.json", "report.md")
 """What a run keeps in its folder."""
 
 
@@ -30,9 +30,9 @@ def check_output(file: Path, reads: Iterable[object] = ()) -> None:
     for source in reads:
         if isinstance(source, str | Path) and any(_holds(part, file) for part in _paths(str(source))):
             raise ValueError(f"{file} is read, and would be overwritten: expected another file to write")
-    folder = Path(os.path.realpath(file)).parent
-    is_of_a_run = (folder / "episodes.jsonl").exists() and (folder / "config.json").exists()
-    if is_of_a_run and any(_holds(str(own), file) for own in run_files(folder)):
+    target = Path(os.path.realpath(file))
+    is_of_a_run = (target.parent / "episodes.jsonl").exists() and (target.parent / "config.json").exists()
+    if target.name in RUN_FILES and is_of_a_run:
         raise ValueError(f"{file} is a run's own: expected another file to write")
 
 

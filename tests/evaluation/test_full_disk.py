@@ -19,7 +19,7 @@ import pytest
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunStopped
-from textcraft_gym.evaluation.run_folder import read_lines, read_records
+from textcraft_gym.evaluation.records import read_lines, read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate, evaluate_or_raise
 from textcraft_gym.registration import make
@@ -67,7 +67,8 @@ def test_evaluate__with_a_full_cassette_stops_and_loses_no_answer(
         with pytest.raises(RunStopped, match=r"tape: an answer could not be recorded: .* disk is full\)\. \d+ of 12"):
             evaluate_or_raise(spec, tmp_path / "run")
     paid = Priced.calls
-    assert sum(record["cost"] for _, record in read_lines(tmp_path / "run")) == pytest.approx(0.5 * paid)
+    costs = [line.record["cost"] for line in read_lines(tmp_path / "run") if line.record]
+    assert sum(costs) == pytest.approx(0.5 * paid)
     with closing(connect(tmp_path / "tape")) as tape:
         (kept,) = tape.execute("select count(*) from completions").fetchone()
     assert 0 < paid - kept <= workers  # the answers that only the episodes have got

@@ -116,8 +116,8 @@ class RunFolder:
     def append(self, record: Record, line: str) -> None:
         """Write the record of an episode, whose line this is (see ``line_of``), or nothing at all.
 
-        If models were asked it outlasts a power cut, for which to wait takes a millisecond or more. Without, the episode
-        is quickly played again.
+        If models were asked it outlasts a power cut, for which to wait takes a millisecond or more. Without them the
+        episode is quickly played again.
 
         Raises:
             OSError: If it cannot be written, as on a full disk.

@@ -218,8 +218,7 @@ def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
             if times > 1:  # a record tells episodes apart by the id, as does the environment
                 raise ValueError(f"{spec.env} lists {times} tasks of the id {name!r}: expected one")
         return {
-            task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task))
-            for task in to_play
+            task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task)) for task in to_play
         }
     if spec.tasks is not None:
         raise ValueError(f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds")
