@@ -383,8 +383,7 @@ class _Tape:
             ModelError: If the tape is closed, or the file cannot be read.
         """
         with self._lock:
-            if self._closed:
-                raise ModelError(f"{self._file}: the cassette is closed")
+            self._check_open()
             try:
                 return self._answer(key)
             except sqlite3.Error as error:
@@ -408,9 +407,10 @@ class _Tape:
         """Write the rows that could not be written.
 
         Raises:
-            ModelUnavailable: If they still cannot.
+            ModelError: If the tape is closed; of the class ``ModelUnavailable`` if they still cannot be written.
         """
         with self._lock:
+            self._check_open()
             if self._trouble:
                 raise ModelUnavailable(f"{self._file}: {self._trouble}")
             try:
@@ -437,6 +437,10 @@ class _Tape:
                 self._connection.close()
             finally:
                 self._lock.release()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ModelError(f"{self._file}: the cassette is closed")
 
     def _answer(self, key: str) -> str | None:
         if key in self._unwritten:
