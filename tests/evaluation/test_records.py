@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tracemalloc
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation import records as reading
+from textcraft_gym.evaluation import run_folder
 from textcraft_gym.evaluation.compare import compare
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.metrics import ALL, summarise_by_group
@@ -200,7 +202,7 @@ def test_episode__of_which_the_record_is_too_long_is_an_error_that_can_be_read(
 ):
     evaluate(SPEC, tmp_path / "whole")
     longest = max(map(len, (tmp_path / "whole" / "episodes.jsonl").read_bytes().splitlines()))
-    monkeypatch.setattr(reading, "MAX_LINE", longest)
+    monkeypatch.setattr(reading, "MAX_LINE", longest - 200)  # times have more digits or fewer
     records = evaluate(SPEC, tmp_path / "cut")
     assert any("its record cannot be written: its line has" in str(one["error"]) for one in records)
     assert records == list(read_records(tmp_path / "cut"))
@@ -216,6 +218,20 @@ def test_run__is_mended_where_it_goes_on(tmp_path: Path):
     assert [one["task"] for one in again] == [one["task"] for one in whole]
     assert (tmp_path / "damaged.jsonl").read_bytes() == b"damaged \xff\n" + lines[3][:-9] + b"\n"
     assert verify(tmp_path).identical
+
+
+def test_run__that_cannot_be_mended_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write(tmp_path, record("a"), b"damaged")
+    before = (tmp_path / "episodes.jsonl").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(run_folder, "_copy", full)
+    with pytest.raises(OSError, match="No space left"), RunFolder(tmp_path).locked():
+        pass
+    assert (tmp_path / "episodes.jsonl").read_bytes() == before
+    assert not list(tmp_path.glob("*.new"))
 
 
 def long_records(folder: Path, number: int) -> Iterator[int]:

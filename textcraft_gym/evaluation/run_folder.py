@@ -173,12 +173,15 @@ def _set_aside(damaged: Sequence[Line], file: Path) -> None:
     if not damaged:
         return
     kept = file.with_name(f"{file.name}.new")
-    with file.open("rb") as lines, kept.open("wb") as good, file.with_name("damaged.jsonl").open("ab") as bad:
-        for line in damaged:
-            _copy(lines, good, line.start - lines.tell())
-            _copy(lines, bad, line.length)
-        _copy(lines, good, file.stat().st_size - lines.tell())
-    kept.replace(file)
+    try:
+        with file.open("rb") as lines, kept.open("wb") as good, file.with_name("damaged.jsonl").open("ab") as bad:
+            for line in damaged:
+                _copy(lines, good, line.start - lines.tell())
+                _copy(lines, bad, line.length)
+            _copy(lines, good, file.stat().st_size - lines.tell())
+        kept.replace(file)
+    finally:
+        kept.unlink(missing_ok=True)  # on a full disk
 
 
 def _copy(source: IO[bytes], target: IO[bytes], length: int) -> None:
