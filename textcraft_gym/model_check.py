@@ -305,6 +305,9 @@ def check_model(spec: str, form: str | None = None) -> Check:
     return _checked(spec, model, takes=_takes(model, further), form=form or model.form, **played)
 
 
+_BUSY = re.compile(r"\bstatus (429|5\d\d)\b|no answer from")
+
+
 def _checked(spec: str, model: Recorder, status: Status = 0, **found: Any) -> Check:
     """Return a check with all that the calls of a model tell."""
     answers = [call.completion for call in model.calls if call.completion]
@@ -330,9 +333,16 @@ def _checked(spec: str, model: Recorder, status: Status = 0, **found: Any) -> Ch
     return Check(without_key(spec), without_key(with_options(spec, options)), **{**known, **found})
 
 
+def _came(error: ModelError | None) -> str:
+    """Return what came of a request by its error; a server that is busy or broken has refused nothing."""
+    if error is None:
+        return "taken"
+    return f"not known: {error}" if _BUSY.search(str(error)) else f"refused: {error}"
+
+
 def _takes(model: Recorder, further: Mapping[str, Call]) -> dict[str, str]:
     """Return what came of the further requests, and what the model learned from them."""
-    found = {name: f"refused: {call.error}" if call.error else "taken" for name, call in further.items()}
+    found = {name: _came(call.error) for name, call in further.items()}
     if (call := further.get("tools")) and call.completion:
         found["tools"] = "called" if call.completion.tool_calls else "offered, and not called"
     learned = getattr(model.model, "learned", None)

@@ -97,7 +97,7 @@ def sweep(
         RunStopped: If a run stopped, and with it the sweep.
     """
     specs = cell_specs(base, cells)
-    folders = {cell: Path(out) / name for cell, name in folder_names(cells).items()}
+    folders = {cell: Path(out) / name for cell, name in folder_names(specs).items()}
     budget = budget_of(base, folders.values())
     results = {}
     for cell, spec in specs.items():

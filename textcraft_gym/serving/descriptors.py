@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import socket
-import sys
 from contextlib import suppress
+from types import ModuleType
 from typing import Any, NamedTuple
-
-if sys.platform != "win32":
-    import resource
 
 MAX_CONNECTIONS = 4096
 RESERVED = 64
@@ -35,7 +32,8 @@ class Room(NamedTuple):
 
 def make_room() -> Room:
     """Raise this process's limit of descriptors as far as needed and allowed, and return the room that there is."""
-    if sys.platform == "win32":
+    resource = _limits()
+    if resource is None:
         return Room(MAX_CONNECTIONS)
     wanted = MAX_CONNECTIONS + RESERVED
     limit, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -46,6 +44,15 @@ def make_room() -> Room:
         return Room(MAX_CONNECTIONS)
     reserved = min(RESERVED, limit // 2)
     return Room(min(MAX_CONNECTIONS, limit - reserved), limit - reserved // 2)
+
+
+def _limits() -> ModuleType | None:
+    """Return the module of a process's limits; None on Windows, which has no such limit."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource
 
 
 class Listener(socket.socket):
