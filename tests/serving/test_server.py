@@ -170,7 +170,7 @@ def test_server__closes_connections_whose_header_does_not_come():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
 def test_server__answers_again_after_more_connections_than_it_has_descriptors():
-    with running("1", FEW) as server, ExitStack() as stack:
+    with running("5", FEW) as server, ExitStack() as stack:
         port = port_of(server)
         halves = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 30)) for _ in range(160)]
         for half in halves:
