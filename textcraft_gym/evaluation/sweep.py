@@ -16,13 +16,12 @@ from typing import TypeAlias
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.registry import takes
 from textcraft_gym.cache import atomic_write
-from textcraft_gym.errors import RunStopped
-from textcraft_gym.evaluation.budget import Budget, budget_of
 from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.report import Rows, interval, markdown_table, number
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate_or_raise
+from textcraft_gym.evaluation.several import Part, play_several
 from textcraft_gym.evaluation.spread import spread
 from textcraft_gym.printable import printable
 
@@ -98,20 +97,8 @@ def sweep(
     """
     specs = cell_specs(base, cells)
     folders = {cell: Path(out) / name for cell, name in folder_names(specs).items()}
-    budget = budget_of(base, folders.values())
-    results = {}
-    for cell, spec in specs.items():
-        before = budget_of(base, [folders[cell]])
-        budget.spend(-before.cost, -before.tokens)  # the run counts what is in its folder
-        stopped: RunStopped | None = None
-        try:
-            results[cell] = summarise_by_group(run(budget.rest(spec), folders[cell]))
-        except RunStopped as stop:
-            stopped = stop
-        after = budget_of(base, [folders[cell]])
-        budget.spend(after.cost, after.tokens)
-        if stopped:
-            raise _of_sweep(stopped, budget) from stopped
+    parts = [(cell, Part(folders[cell], lambda spec=spec: spec)) for cell, spec in specs.items()]  # type: ignore[misc]
+    results = {cell: summarise_by_group(records) for cell, records in play_several(parts, base, run, "sweep")}
     headings, *rows = table(results)
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
     atomic_write(Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{printable(legend(results))}\n")
@@ -127,14 +114,6 @@ def folder_names(cells: Iterable[Cell]) -> dict[Cell, str]:
         names[cell] = next(name for name in alike if name.casefold() not in taken)
         taken.add(names[cell].casefold())
     return names
-
-
-def _of_sweep(stop: RunStopped, budget: Budget) -> RunStopped:
-    """Return what stopped a sweep: at its limit that of all cells, else what stopped the cell."""
-    if not stop.at_limit:
-        return RunStopped(str(stop), at_limit=False)
-    how = "With a higher limit" if budget.is_spent else "Started again,"
-    return RunStopped(f"stopped at the limit of the sweep: {budget.state}. {how} it goes on.", at_limit=True)
 
 
 def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:
