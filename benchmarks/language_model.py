@@ -4,6 +4,8 @@
     make train-lm LM_SEED=1    # runs/lm-seed1, and likewise 2; that of seed 0 is in the package
     make train-lm LM_SEED=0 TOKENS=300000 LM_RUN=runs/lm-tenth-seed0    # the planner that was trained for a tenth
 
+Those adapters are not in the repository: results/training has their logs, and their digests in SHA256SUMS.
+
 A run is greedy, but for Try-Again's trials after the first, so that the seeds of an experiment are those of the
 training, and not of the play. Two processes can play two seeds at a time: with OMP_NUM_THREADS=1 for each that is
 faster on two cores than one seed after the other.
