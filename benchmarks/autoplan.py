@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
@@ -30,6 +29,7 @@ from autoplan_runs import (
 )
 from figure import Panel, Point, figure
 
+from textcraft_gym.evaluation.compare import two_sample_p_value
 from textcraft_gym.evaluation.report import markdown_table
 
 HERE = Path(__file__).parent
@@ -61,21 +61,6 @@ def percent(found: Sequence[float]) -> str:
     """Return the mean of rates, with their standard deviation where they differ."""
     spread = f" ± {100 * stdev(found):.0f}" if len(set(found)) > 1 else ""
     return f"{100 * fmean(found):.0f}{spread}"
-
-
-def p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the two-sided p-value of Student's t-test for two samples; 1 where none varies and their means agree."""
-    freedom = len(first) + len(second) - 2
-    squares = sum((value - fmean(sample)) ** 2 for sample in (first, second) for value in sample)
-    error = math.sqrt(squares / freedom * (1 / len(first) + 1 / len(second)))
-    difference = abs(fmean(first) - fmean(second))
-
-    def tail(angle: float, steps: int = 2000) -> float:
-        """Return the integral of the density beyond t, by the angle whose tangent is t over the root of freedom."""
-        width = (math.pi / 2 - angle) / steps
-        return width * sum(math.cos(angle + (step + 0.5) * width) ** (freedom - 1) for step in range(steps))
-
-    return tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0) if difference else 1.0
 
 
 def success(rows: Sequence[Row], kinds: Sequence[Kind], published: Mapping[str, Sequence[float]]) -> str:
@@ -115,7 +100,7 @@ def significance(rows: Sequence[Row]) -> str:
     lines = []
     for size in BATCHES[1:]:
         found = [
-            p_value(*(rates(rows, Setting(HEAT, batch=one), number) for one in (BATCHES[0], size)))
+            two_sample_p_value(*(rates(rows, Setting(HEAT, batch=one), number) for one in (BATCHES[0], size)))
             for number in range(1, ITERATIONS + 1)
         ]
         pairs = zip(found, PUBLISHED_P[size], strict=True)

@@ -377,13 +377,6 @@ def test_autoplan__is_trained_and_tested_again(tmp_path: Path, monkeypatch: pyte
     assert len(found) == 2
 
 
-def test_autoplan__has_p_values_of_students_t(monkeypatch: pytest.MonkeyPatch):
-    p_value = benchmark("autoplan", monkeypatch).p_value
-    first, second = [30.02, 29.99, 30.11, 29.97, 30.01, 29.99], [29.89, 29.93, 29.72, 29.98, 30.02, 29.98]
-    assert p_value(first, second) == pytest.approx(0.07857, abs=1e-5)
-    assert (p_value([1, 1], [1, 1]), p_value([1, 1], [0, 0]), p_value([0, 1], [1, 0])) == (1, pytest.approx(0), 1)
-
-
 @pytest.mark.parametrize("limit", [1500, 2500])
 def test_selectors__win_within_a_limit_what_they_win_by_then(limit: int, monkeypatch: pytest.MonkeyPatch):
     goals = benchmark("parallel_goals", monkeypatch)

@@ -47,6 +47,7 @@ from textcraft_gym.exports import run_trajectories
 from textcraft_gym.human_play import play as play_episode
 from textcraft_gym.model_check import check_model
 from textcraft_gym.outputs import check_output, run_files
+from textcraft_gym.paper_commands import papers, reproduce
 from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.made import open_pack
 from textcraft_gym.recipes.pack import BUNDLE, write_bundle
@@ -73,6 +74,8 @@ app.add_typer(models_app, name="models")
 app.add_typer(recipes_app, name="recipes")
 app.add_typer(splits_app, name="splits")
 app.add_typer(serve_app, name="serve")
+app.command()(papers)
+app.command()(reproduce)
 
 EnvId = Annotated[
     str, typer.Argument(help=f"{', '.join(SUITE)}, or any other id of an environment of text: my_module:My-v0.")

@@ -16,13 +16,16 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 Result = TypeVar("Result")
 
 
-def takes_run_spec(without: Collection[str] = ()) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+def takes_run_spec(
+    without: Collection[str] = (), **fixed: Any
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Replace a command's parameter ``spec`` by the options of a run.
 
     Args:
         without: Fields of ``RunSpec`` that get no option and keep their defaults.
+        fixed: Values of fields that get no option.
     """
-    options = [field for field in fields(RunSpec) if field.name not in without]
+    options = [field for field in fields(RunSpec) if field.name not in without and field.name not in fixed]
 
     def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
         signature = inspect.signature(command, eval_str=True)
@@ -32,7 +35,7 @@ def takes_run_spec(without: Collection[str] = ()) -> Callable[[Callable[..., Res
         @wraps(command)
         def run(**given: Any) -> Result:
             chosen = {field.name: _value(field, given.pop(field.name)) for field in options}
-            return command(spec=RunSpec(**chosen), **given)
+            return command(spec=RunSpec(**chosen, **fixed), **given)
 
         # Typer reads signature and annotations, and would follow __wrapped__ to those of the command.
         del run.__wrapped__

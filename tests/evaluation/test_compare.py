@@ -7,11 +7,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_ind
 from typer.testing import CliRunner
 
 from textcraft_gym.cli import app
-from textcraft_gym.evaluation.compare import compare, holm, mcnemar_p_value, paired_interval, unlike, verdict
+from textcraft_gym.evaluation.compare import (
+    compare,
+    holm,
+    mcnemar_p_value,
+    paired_interval,
+    two_sample_p_value,
+    unlike,
+    verdict,
+)
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -20,6 +28,16 @@ from textcraft_gym.evaluation.runner import evaluate
 def test_mcnemar_p_value__agrees_with_scipy(gained: int, lost: int):
     expected = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
     assert mcnemar_p_value(gained, lost) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [2, 5])
+def test_two_sample_p_value__agrees_with_scipy(size: int):
+    rng = random.Random(size)
+    for shift in (0.0, 0.1, 0.5):
+        first, second = ([rng.random() + more for _ in range(size)] for more in (0, shift))
+        assert two_sample_p_value(first, second) == pytest.approx(ttest_ind(first, second).pvalue, rel=1e-4)
+    assert two_sample_p_value([0.5] * size, [0.5] * size) == 1
+    assert two_sample_p_value([0.5] * size, [0.6] * size) == pytest.approx(0, abs=1e-9)
 
 
 def changes(gained: int, lost: int, tasks: int) -> list[Fraction]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from statistics import fmean
 from textwrap import shorten
 from typing import Any, NamedTuple
 
@@ -289,6 +290,21 @@ def mcnemar_p_value(gained: int, lost: int) -> float:
         tail += ways
     # Twice the smaller tail exceeds 1 when gains equal losses, since the middle is in both tails.
     return min(1.0, 2 * tail / (1 << flipped))
+
+
+def two_sample_p_value(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return the two-sided p-value of Student's t-test for two samples; 1 where none varies and their means agree."""
+    freedom = len(first) + len(second) - 2
+    squares = sum((value - fmean(sample)) ** 2 for sample in (first, second) for value in sample)
+    error = math.sqrt(squares / freedom * (1 / len(first) + 1 / len(second)))
+    difference = abs(fmean(first) - fmean(second))
+
+    def tail(angle: float, steps: int = 2000) -> float:
+        """Return the integral of the density beyond t, by the angle whose tangent is t over the root of freedom."""
+        width = (math.pi / 2 - angle) / steps
+        return width * sum(math.cos(angle + (step + 0.5) * width) ** (freedom - 1) for step in range(steps))
+
+    return tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0) if difference else 1.0
 
 
 def paired_interval(changes: Sequence[Fraction], z: float = Z_95) -> tuple[float, float]:

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import run
+from textcraft_gym import RunSpec
+from textcraft_gym.errors import RunStopped, UnknownName
+from textcraft_gym.evaluation.runner import evaluate_or_raise
+from textcraft_gym.papers import ADAPT
+from textcraft_gym.papers.reproduce import Job, Reproduction, installed_data, play
+from textcraft_gym.papers.table import Column, Row, Setting, Table, Training
+
+REACT = Setting("TextCraft-v0", "dev", "react")
+SCRIPTED = Setting("TextCraft-v0", "dev", "expert", asks=False)
+PAIR = Setting("TextCraft-v0", "dev", "adapt", roles=(1, 0))
+PLANNED = Setting(
+    "HotpotQA-v0", "dev", "autoplan", max_calls=40, training=Training(2, batch=1, iterations=1, reflect="summary")
+)
+TABLE = Table(
+    "t",
+    "T",
+    "1",
+    "",
+    (Column("All"),),
+    (Row("react", "R", REACT), Row("expert", "E", SCRIPTED), Row("pair", "P", PAIR), Row("plan", "A", PLANNED)),
+)
+MODEL = "tests.papers.models:Inventory"
+
+
+def reproduction(*models: str, rows: tuple[str, ...] = ("react", "expert"), seeds: int = 1, **options) -> Reproduction:
+    return Reproduction({TABLE: rows}, models, seeds, {}, RunSpec("", limit=2, **options))
+
+
+def test_jobs__are_each_model_and_seed_and_scripted_players_once():
+    jobs = reproduction("a", "b", rows=("react", "expert", "pair"), seeds=2).jobs(TABLE)
+    assert jobs == [
+        *(Job(REACT, model, seed) for model in (0, 1) for seed in (0, 1)),
+        Job(SCRIPTED, 0, 0),
+        *(Job(PAIR, 0, seed) for seed in (0, 1)),
+    ]
+    assert Job(PAIR, 0, 0) not in reproduction("a", rows=("pair",)).jobs(TABLE)
+
+
+def test_spec__has_the_models_of_its_roles():
+    found = reproduction("a", "b")
+    assert (found.spec(Job(PAIR, 0, 0)).model, found.spec(Job(PAIR, 0, 0)).planner) == ("b", "a")
+    assert (found.spec(Job(REACT, 1, 3)).model, found.spec(Job(REACT, 1, 3)).planner) == ("b", None)
+    assert found.spec(Job(REACT, 1, 3)).seed == 3
+    assert found.spec(Job(SCRIPTED, 0, 0)).model is None
+
+
+def test_folder__is_of_one_run(tmp_path: Path):
+    found = reproduction("openai:m,base_url=http://u:secret@h/v1", "b")
+    jobs = [Job(REACT, 0, 0), Job(REACT, 0, 1), Job(REACT, 1, 0), Job(SCRIPTED, 0, 0), Job(PAIR, 0, 0)]
+    folders = [str(found.folder(job, tmp_path)) for job in jobs]
+    assert len(set(folders)) == len(jobs)
+    assert not any("secret" in folder for folder in folders)
+
+
+def test_play__goes_on_where_it_stopped(tmp_path: Path):
+    (played,) = play(reproduction(MODEL), tmp_path)
+    assert set(played) == {REACT, SCRIPTED}
+    assert [len(records) for records in played[REACT].records] == [2]
+    (again,) = play(reproduction(MODEL), tmp_path, run=_nothing_new)
+    assert [list(of_run) for of_run in again[REACT].records] == [list(of_run) for of_run in played[REACT].records]
+
+
+def _nothing_new(spec: RunSpec, out: Path):
+    before = (out / "episodes.jsonl").read_bytes()
+    records = evaluate_or_raise(spec, out)
+    assert (out / "episodes.jsonl").read_bytes() == before
+    return records
+
+
+def test_play__of_a_scripted_player_stands_with_each_model(tmp_path: Path):
+    first, second = play(reproduction(MODEL, f"{MODEL},again=1", rows=("expert",)), tmp_path)
+    assert first.keys() == second.keys() == {SCRIPTED}
+
+
+def test_play__trains_before_it_tests(tmp_path: Path):
+    found = reproduction(MODEL, rows=("plan",))
+    (played,) = play(found, tmp_path)
+    (records,) = played[PLANNED].records
+    folder = found.folder(Job(PLANNED, 0, 0), tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    assert Path(config["agent_args"]["plan"]).is_relative_to(folder.parent)
+    assert len(records) == 2
+
+
+def test_play__has_one_limit_for_all_runs(tmp_path: Path):
+    priced = f"{MODEL},cost=0.1"
+    with pytest.raises(RunStopped, match="stopped at the limit of the reproduction: spent"):
+        play(reproduction(priced, seeds=3, rows=("react",), max_cost=1.5), tmp_path)
+    played = list(tmp_path.rglob("episodes.jsonl"))
+    assert 0 < len(played) < 3
+
+
+def test_installed_data__is_where_its_own_program_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))
+    assert installed_data() == {}
+    (tmp_path / "json_2.1.1" / "valid_unseen").mkdir(parents=True)
+    assert installed_data() == {"ALFWorld-v0": "official"}
+
+
+def test_papers__lists_each_table():
+    listed = {row["name"]: row for row in json.loads(run("papers", "--json"))}
+    assert listed.keys() >= {f"adapt/{table.key}" for table in ADAPT.tables}
+    assert listed["adapt/table7"]["episodes"] == 700
+    assert "adapt/table5 is not here: it lists the single skills" in run("papers").replace("\n", " ")
+
+
+def test_reproduce__writes_pages_and_runs(tmp_path: Path):
+    shown = run(
+        *("reproduce", "adapt/table7", "--rows", "naive,react", "--model", MODEL, "--limit", "3"),
+        *("--max-cost", "1", "--out", str(tmp_path)),
+    )
+    assert "Table 7: WebShop, score and success (%)" in shown
+    page = (tmp_path / "adapt-table7.md").read_text()
+    assert "WebShopLite-v0 is played on made data." in page
+    assert "Only the first 3 tasks of each split were played." in page
+    assert "| Naive | 58.3 |" in page
+    assert {file.suffix for file in tmp_path.glob("adapt-table7.*")} == {".md", ".html", ".csv"}
+    assert len(list(tmp_path.rglob("config.json"))) == 2
+
+
+def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):
+    shown = run(
+        "reproduce", "adapt/table3", "--model", "openai:m,price=1/2", "--dry-run", "--out", str(tmp_path / "out")
+    )
+    assert "table3: TextCraft-v0 test adapt, openai:m,price=1/2, seed 0" in shown.replace("\n", "")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["nothing"], UnknownName, "unknown paper 'nothing'"),
+        (["adapt/table99"], UnknownName, "unknown table 'table99'"),
+        (["adapt/table7", "--rows", "bert"], UnknownName, "unknown row 'bert'"),
+        (["adapt", "--rows", "react"], ValueError, "rows are of one table"),
+        (["adapt/table7", "--data", "Tabletop-v0=x"], UnknownName, "unknown world with data"),
+        (["adapt/table7", "--data", "ALFWorld-v0"], ValueError, "expected ENV=PATH"),
+    ],
+)
+def test_reproduce__names_a_mistake(arguments: list[str], error: type[Exception], message: str, tmp_path: Path):
+    with pytest.raises(error, match=message):
+        run("reproduce", *arguments, "--out", str(tmp_path))

@@ -1,0 +1,171 @@
+"""The commands ``textcraft-gym papers`` and ``textcraft-gym reproduce``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textcraft_gym import display
+from textcraft_gym.agents.models.spec import without_key
+from textcraft_gym.cache import atomic_write
+from textcraft_gym.console import Console, say
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.papers import PAPERS
+from textcraft_gym.papers.page import Page
+from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Reproduction, estimates, installed_data, play
+from textcraft_gym.papers.table import Paper, Table
+from textcraft_gym.run_options import takes_run_spec
+from textcraft_gym.task import tasks
+
+NOT_OF_TABLES = (
+    "split", "agent", "agent_args", "model", "planner", "env_args", "wrappers", "tasks", "seed", "repeats", "max_calls",
+    "won_at",
+)  # fmt: skip
+"""Options of a run that a table's settings have."""
+OFFLINE = "local"
+"""The model that plays if none is given."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def papers(as_json: Json = False) -> None:
+    """List the tables of the papers: what each plays, and how many episodes that are for one model and seed."""
+    rows = [_about(paper, table) for paper in PAPERS.values() for table in paper.tables]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    display.show_rows("Tables of the papers", rows)
+    for paper in PAPERS.values():
+        for name, why in paper.missing.items():
+            say(f"{paper.key}/{name} is not here: {why}.")
+    say("textcraft-gym reproduce NAME --model MODEL --out DIR plays one; --dry-run says what it takes.")
+
+
+@takes_run_spec(without=NOT_OF_TABLES, env="")
+def reproduce(
+    spec: RunSpec,
+    name: Annotated[str, typer.Argument(help="A table, such as adapt/table2, or a paper, such as adapt.")],
+    out: Annotated[Path, typer.Option(help="The folder of pages and runs; unfinished ones in it are continued.")],
+    model: Annotated[
+        list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated, for a column each.")
+    ] = None,
+    rows: Annotated[str, typer.Option(help="Only these rows, with commas.")] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each setting.")] = 1,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="ENV=PATH, the original's data of a world, such as ALFWorld-v0=json_2.1.1; may be repeated. "
+            "ALFWorld's is found where it is installed."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it is expected to take.")] = False,
+) -> None:
+    """Play tables of a paper, and write each as a page beside the published numbers, with the runs.
+
+    Limits of money, tokens and time are those of all runs together.
+    """
+    paper, chosen = _chosen(name, [row for row in rows.split(",") if row])
+    models = tuple(model or [OFFLINE])
+    reproduction = Reproduction(chosen, models, seeds, installed_data() | _data(data or []), spec)
+    if dry_run:
+        _show_estimates(reproduction, out)
+        return
+    bar_on = Console(stderr=True)
+    try:
+        played = play(reproduction, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
+    except KeyboardInterrupt:
+        say("Stopped. The same command continues from there.")
+        raise typer.Exit(130) from None
+    for table, keys in chosen.items():
+        page = Page(paper, table, keys, tuple(map(without_key, models)), played, _notes(reproduction, table))
+        _write(page, out)
+
+
+def _write(page: Page, out: Path) -> None:
+    """Write a page in its three forms, and print what it says."""
+    out.mkdir(parents=True, exist_ok=True)  # nothing else made it where no row can be played
+    file = out / f"{page.paper.key}-{page.table.key}.md"
+    atomic_write(file, page.markdown())
+    atomic_write(file.with_suffix(".html"), page.html())
+    atomic_write(file.with_suffix(".csv"), page.csv())
+    headings, *lines = page.grid()
+    display.show_rows(page.table.title, [dict(zip(headings, line, strict=True)) for line in lines])
+    for sentence in page.sentences():
+        say(sentence)
+    say(f"The page is {file}, and as .html and .csv.")
+
+
+def _chosen(name: str, rows: Sequence[str]) -> tuple[Paper, dict[Table, Sequence[str]]]:
+    """Return the paper and the tables that a name stands for, each with the rows to play."""
+    key, slash, table = name.partition("/")
+    if key not in PAPERS:
+        raise UnknownName("paper", key, list(PAPERS))
+    paper = PAPERS[key]
+    if not slash:
+        if rows:
+            raise ValueError("rows are of one table: expected PAPER/TABLE with --rows")
+        return paper, {one: [row.key for row in one.rows] for one in paper.tables}
+    found = paper[table]
+    return paper, {found: [found.row(row).key for row in rows] or [row.key for row in found.rows]}
+
+
+def _data(texts: Sequence[str]) -> dict[str, str]:
+    """Read ``ALFWorld-v0=PATH``."""
+    found = {}
+    for text in texts:
+        env, equals, place = text.partition("=")
+        if env not in DATA_ARGUMENT:
+            raise UnknownName("world with data of its original", env, list(DATA_ARGUMENT))
+        if not equals or not place:
+            raise ValueError(f"expected ENV=PATH, got {text!r}")
+        found[env] = place
+    return found
+
+
+def _notes(reproduction: Reproduction, table: Table) -> tuple[str, ...]:
+    """Return what a reader must know about the runs of a table."""
+    worlds = dict.fromkeys(job.setting.env for job in reproduction.jobs(table))
+    data = [
+        f"{env} is played on the original's data." if env in reproduction.data else f"{env} is played on made data."
+        for env in worlds
+        if env in DATA_ARGUMENT
+    ]
+    limit = reproduction.options.limit
+    cut = [] if limit is None else [f"Only the first {limit} tasks of each split were played."]
+    return (*data, *cut)
+
+
+def _about(paper: Paper, table: Table) -> dict[str, Any]:
+    """Return what a table plays."""
+    settings = table.settings
+    episodes = sum(_episodes(setting.env, setting.split, setting.env_args) for setting in settings)
+    worlds = Counter(setting.env for setting in settings)
+    return {
+        "name": f"{paper.key}/{table.key}",
+        "shows": table.title.partition(": ")[2] or table.title,
+        "rows": len(table.rows),
+        "runs": len(settings),
+        "episodes": episodes,
+        "worlds": ", ".join(worlds),
+    }
+
+
+def _episodes(env: str, split: str, env_args: Mapping[str, Any]) -> int:
+    return len(tasks(env, split, **env_args))
+
+
+def _show_estimates(reproduction: Reproduction, out: Path) -> None:
+    """Print what the missing runs of each table are expected to take."""
+    found = {
+        f"{table.key}: {job.setting.name}, {reproduction.models[job.model]}, seed {job.seed}": estimate
+        for table in reproduction.tables
+        for job, estimate in estimates(reproduction, table, out)
+    }
+    display.show_estimates(found)

@@ -1,0 +1,181 @@
+"""The page of a table: published numbers beside those of models, what agrees, and where the numbers are from."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from textcraft_gym.evaluation.report import markdown_table
+from textcraft_gym.papers.results import Played, Value, Verdict, cell, counted, verdicts
+from textcraft_gym.papers.table import MARKS, PERCENT, Paper, Row, Table, place
+
+HEADINGS = (
+    "paper", "table", "row", "column", "published", "published_spread", "mark", "model", "value", "between_runs", "low",
+    "high", "runs", "tasks", "errors",
+)  # fmt: skip
+"""Columns of the CSV file."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A table as it was reproduced.
+
+    Attributes:
+        paper: The paper.
+        table: The table.
+        rows: The keys of the rows that were asked for.
+        models: The names of the models.
+        played: The runs with each model.
+        notes: What a reader must know about the runs: data, unfinished runs, limits.
+    """
+
+    paper: Paper
+    table: Table
+    rows: Sequence[str]
+    models: tuple[str, ...]
+    played: Sequence[Played]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> list[Row]:
+        """The rows that were asked for, in the table's order."""
+        return [row for row in self.table.rows if row.key in self.rows]
+
+    @property
+    def section(self) -> str:
+        """Where the paper describes the table."""
+        return place(self.table.section)
+
+    def grid(self) -> list[tuple[str, ...]]:
+        """Return the headings and the rows of the table as texts: each column published, then by model."""
+        sources = ("published", *self.models)
+        headings = ("", *(f"{column.heading}, {source}" for column in self.table.columns for source in sources))
+        return [headings, *((row.label, *self._texts(row)) for row in self.shown)]
+
+    def _texts(self, row: Row) -> Iterator[str]:
+        for index, column in enumerate(self.table.columns):
+            published = row.published[index] if row.published else None
+            yield "-" if published is None else str(published)
+            for played in self.played:
+                value = cell(row, index, column, played)
+                yield "-" if value is None else str(value)
+
+    def sentences(self) -> list[str]:
+        """Return what agrees with the paper, for each model."""
+        return [
+            line for model, played in zip(self.models, self.played, strict=True) for line in self._of(model, played)
+        ]
+
+    def _of(self, model: str, played: Played) -> Iterator[str]:
+        found = verdicts(self.table, played)
+        if found:
+            yield f"{model}: {_counts(found)}"
+        by_order = {verdict.order: verdict for verdict in found}
+        for statement in self.table.statements:
+            of_statement = [by_order[order] for order in statement.orders if order in by_order]
+            if of_statement:
+                says = f"the paper says in {place(statement.section)} that {statement.text}"
+                yield f"{model}: {says}. {_counts(of_statement)}"
+
+    def marks(self) -> list[str]:
+        """Return what the marks at published numbers mean, of those that stand in the table."""
+        used = {published.mark for row in self.shown for published in row.published if published}
+        return [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
+
+    def about(self) -> list[str]:
+        """Return what stands above the table."""
+        unit = "Success, scores and claims are in percent." if self._has_percent() else ""
+        several = any(len(runs.records) > 1 for played in self.played for runs in played.values())
+        spread = (
+            "± is the standard deviation between runs."
+            if several
+            else "Brackets hold the 95% interval over the tasks of one run."
+        )
+        return [self.table.about, " ".join(filter(None, (unit, spread))), *self.notes]
+
+    def _has_percent(self) -> bool:
+        return any(column.measure in PERCENT for column in self.table.columns)
+
+    def missing(self) -> list[str]:
+        """Return which rows were not played, and why."""
+        return [f"{row.label}: not played; {row.missing}." for row in self.shown if row.missing]
+
+    def markdown(self) -> str:
+        """Return the page as Markdown."""
+        headings, *rows = self.grid()
+        below = [*self.marks(), *self.missing()]
+        lists = [
+            ("## In the published order?", self.sentences()),
+            ("## About the published numbers", self.table.notes),
+        ]
+        parts = [f"# {self.table.title}\n", f"{self.paper.citation}, {self.section}.\n"]
+        parts += [f"{line}\n" for line in self.about()]
+        parts.append(markdown_table(headings, rows))
+        parts += [f"{line}\n" for line in below]
+        for heading, lines in lists:
+            if lines:
+                parts.append(f"{heading}\n")
+                parts.append("".join(f"- {line}\n" for line in lines))
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Return the page as HTML, complete in itself."""
+        return _template().render(page=self)
+
+    def csv(self) -> str:
+        """Return a row for each cell and model, with full numbers."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, HEADINGS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self._cells())
+        return text.getvalue()
+
+    def _cells(self) -> Iterator[Mapping[str, str]]:
+        for row in self.shown:
+            for index, column in enumerate(self.table.columns):
+                published = row.published[index] if row.published else None
+                about = {"paper": self.paper.key, "table": self.table.key, "row": row.key, "column": column.heading}
+                if published:
+                    about |= {"published": f"{published.value:g}", "mark": published.mark}
+                    about["published_spread"] = "" if published.spread is None else f"{published.spread:g}"
+                for model, played in zip(self.models, self.played, strict=True):
+                    value = cell(row, index, column, played)
+                    yield about | ({"model": model} | _numbers(value) if value else {})
+
+
+def _numbers(value: Value) -> dict[str, str]:
+    return {name: "" if number is None else f"{number:.6g}" for name, number in value._asdict().items()}
+
+
+def _counts(found: Sequence[Verdict]) -> str:
+    """Return how many pairs of rows are in which order, and which are the other way."""
+    counts = counted(found)
+    line = f"{counts['as published']} of {len(found)} pairs of rows are as published"
+    if close := counts["too close to tell"]:
+        line += f", {close} too close to tell"
+    opposite = [verdict for verdict in found if verdict.judgement == "the other way"]
+    if opposite:
+        line += f", {len(opposite)} the other way ({'; '.join(map(_other_way, opposite))})"
+    return f"{line}."
+
+
+def _other_way(verdict: Verdict) -> str:
+    above, below, column = verdict.order
+    return f"{below} above {above} in {column} by {-verdict.difference:.1f} points, p {verdict.p_value:.2g}"
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("textcraft_gym.papers"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("table.html")

@@ -1,0 +1,173 @@
+"""Plays tables of papers with models of the user's: what is missing, each setting once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from textcraft_gym.agents.models.spec import without_key
+from textcraft_gym.evaluation.estimate import Estimate, estimate
+from textcraft_gym.evaluation.optimise_plan import optimise_plan
+from textcraft_gym.evaluation.records import Record
+from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.runner import evaluate_or_raise
+from textcraft_gym.evaluation.several import Part, play_several
+from textcraft_gym.papers.results import Played, Runs
+from textcraft_gym.papers.table import Setting, Table
+
+DATA_ARGUMENT = {"ALFWorld-v0": "games", "WebShopLite-v0": "data", "HotpotQA-v0": "data"}
+"""The argument that names the original's data, in the worlds that have made data by default."""
+
+
+class Job(NamedTuple):
+    """A run of a setting.
+
+    Attributes:
+        setting: The setting.
+        model: The number of the model that plays it, of those given.
+        seed: The seed.
+    """
+
+    setting: Setting
+    model: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Tables to play, with the models that play them.
+
+    Attributes:
+        tables: The tables, each with the keys of the rows to play.
+        models: The models, as for ``evaluate``.
+        seeds: Number of runs of each setting, with seeds from 0.
+        data: The original's data by environment id (see ``DATA_ARGUMENT``).
+        options: The other options of every run, and the limits of all together.
+    """
+
+    tables: Mapping[Table, Sequence[str]]
+    models: tuple[str, ...]
+    seeds: int
+    data: Mapping[str, str]
+    options: RunSpec
+
+    def jobs(self, table: Table) -> list[Job]:
+        """Return the runs of a table."""
+        jobs = []
+        for setting in table.settings_of(self.tables[table]):
+            for model in self.players(setting):
+                jobs += [Job(setting, model, seed) for seed in range(self.seeds if setting.asks else 1)]
+        return jobs
+
+    def players(self, setting: Setting) -> range:
+        """Return the numbers of the models that play a setting, one after the other.
+
+        A setting of two models is played by the pair that is given; it is played by none where there is one model.
+        """
+        needed = max(setting.roles) + 1
+        if not setting.asks or needed > 1:
+            return range(int(len(self.models) >= needed))
+        return range(len(self.models))
+
+    def spec(self, job: Job, plan: Path | None = None) -> RunSpec:
+        """Return the spec of a run."""
+        setting = job.setting
+        executor, planner = (self.models[job.model + role] for role in setting.roles)
+        data = {DATA_ARGUMENT[setting.env]: self.data[setting.env]} if setting.env in self.data else {}
+        return replace(
+            self.options,
+            env=setting.env,
+            split=setting.split,
+            agent=setting.agent,
+            agent_args=dict(setting.args) | ({"plan": str(plan)} if plan else {}),
+            model=executor if setting.asks else None,
+            planner=planner if setting.asks and planner != executor else None,
+            env_args={**setting.env_args, **data},
+            wrappers=setting.wrappers,
+            max_calls=setting.max_calls,
+            max_steps=min(filter(None, (setting.max_steps, self.options.max_steps)), default=None),
+            seed=job.seed,
+        )
+
+    def folder(self, job: Job, out: Path) -> Path:
+        """Return the folder of a run."""
+        executor, planner = (without_key(self.models[job.model + role]) for role in job.setting.roles)
+        player = executor if executor == planner else f"{executor} planned by {planner}"
+        return (
+            out
+            / "runs"
+            / _slug(job.setting.name)
+            / _slug(player if job.setting.asks else "scripted")
+            / f"seed{job.seed}"
+        )
+
+
+def play(
+    reproduction: Reproduction, out: Path, *, run: Callable[[RunSpec, Path], Sequence[Record]] = evaluate_or_raise
+) -> list[Played]:
+    """Play what the folder lacks, and return the runs of each setting for each model.
+
+    Raises:
+        RunStopped: If a run stopped, at a limit of all or because no further episode can succeed.
+    """
+    jobs = dict.fromkeys(job for table in reproduction.tables for job in reproduction.jobs(table))
+    parts = ((job, _part(reproduction, job, out, run)) for job in jobs)
+    return collected(reproduction, dict(play_several(parts, reproduction.options, run, "reproduction")))
+
+
+def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]]) -> list[Played]:
+    """Return the runs of each setting by model; a scripted player's stand with every model's."""
+    played: list[Played] = []
+    for model in range(len(reproduction.models)):
+        of_model: dict[Setting, list[Sequence[Record]]] = {}
+        for job, found in records.items():
+            if job.model == model or not job.setting.asks:
+                of_model.setdefault(job.setting, []).append(found)
+        played.append({setting: Runs(tuple(runs)) for setting, runs in of_model.items()})
+    return played
+
+
+def estimates(reproduction: Reproduction, table: Table, out: Path) -> Iterator[tuple[Job, Estimate]]:
+    """Yield what each run of a table is expected to take; a training is not counted."""
+    for job in reproduction.jobs(table):
+        yield job, estimate(reproduction.spec(job), reproduction.folder(job, out))
+
+
+def installed_data() -> dict[str, str]:
+    """Return the original's data that is installed in the place where its own program looks for it."""
+    root = Path(os.environ.get("ALFWORLD_DATA") or Path.home() / ".cache" / "alfworld")
+    return {"ALFWorld-v0": "official"} if (root / "json_2.1.1" / "valid_unseen").is_dir() else {}
+
+
+def _part(reproduction: Reproduction, job: Job, out: Path, run: Callable[[RunSpec, Path], Sequence[Record]]) -> Part:
+    folder, training = reproduction.folder(job, out), job.setting.training
+    if training is None:
+        return Part(folder, lambda: reproduction.spec(job))
+    place = folder.with_name(f"training{job.seed}")
+    # The training has its own split and number of tasks, and is not cut short: a plan that it leaves is finished.
+    spec = replace(
+        reproduction.spec(job),
+        split=None,
+        agent_args={"reflect": training.reflect},
+        limit=training.limit,
+        max_cost=None,
+        max_tokens_total=None,
+        max_seconds=None,
+    )
+
+    def trained() -> RunSpec:
+        done = optimise_plan(spec, place, batch=training.batch, iterations=training.iterations, run=run)
+        return reproduction.spec(job, done[-1].plan)
+
+    return Part(folder, trained, tuple(place / f"batch-{number}" for number in range(1, training.iterations + 1)))
+
+
+def _slug(text: str) -> str:
+    """Return a name for a folder, short and still of this text alone."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{re.sub(r'[^A-Za-z0-9.=-]+', '_', text)[:80]}_{digest}"

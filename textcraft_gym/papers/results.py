@@ -1,0 +1,231 @@
+"""What was played for a table: the numbers of its cells, and which rows are above which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from statistics import fmean, stdev
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from textcraft_gym.evaluation.compare import SIGNIFICANT, holm, paired_interval, paired_p_value, two_sample_p_value
+from textcraft_gym.evaluation.metrics import ALL, Summary, outcome_of, summarise, summarise_by_group
+from textcraft_gym.evaluation.spread import spread
+from textcraft_gym.papers.table import Column, Measure, Order, Row, Setting, Table
+
+PARTS = 60
+"""A score is compared in steps of one part in this number."""
+COMPARED: tuple[Measure, ...] = ("success", "score")
+"""The measures of which each task has a value, so that rows can be compared task by task."""
+
+Judgement: TypeAlias = Literal["as published", "the other way", "too close to tell"]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a setting with one model, one for each seed.
+
+    Attributes:
+        records: The records of each.
+    """
+
+    records: tuple[Sequence[Mapping[str, Any]], ...]
+
+    @cached_property
+    def by_group(self) -> list[dict[str, Summary]]:
+        """The summaries of each run, by group."""
+        return [summarise_by_group(of_run) for of_run in self.records]
+
+    def summaries(self, group: str) -> list[Summary]:
+        """Return the summary of each run, of those that have the group."""
+        return [summaries[group] for summaries in self.by_group if group in summaries]
+
+    def summaries_of_task(self, task: str) -> list[Summary]:
+        """Return the summary of a task's episodes in each run, of those that have the task."""
+        of_task = ([record for record in of_run if record["task"] == task] for of_run in self.records)
+        return [summarise(records) for records in of_task if records]
+
+
+class Value(NamedTuple):
+    """A number of ours, in the unit of the paper's.
+
+    Attributes:
+        value: The mean over runs.
+        between_runs: Its standard deviation between runs; None for one run.
+        low, high: The 95% interval over tasks of a success rate; None of other measures.
+        runs: Number of runs.
+        tasks: Number of tasks.
+        errors: Episodes that broke, over all runs; no number counts them.
+    """
+
+    value: float
+    between_runs: float | None
+    low: float | None
+    high: float | None
+    runs: int
+    tasks: int
+    errors: int
+
+    def __str__(self) -> str:
+        """Return the value with its spread, or with its interval where there is one run."""
+        digits = ".2g" if 0 < self.value < 1 else ".1f"
+        if self.between_runs is not None:
+            return f"{self.value:{digits}} ± {self.between_runs:{digits}}"
+        interval = "" if self.low is None or self.high is None else f" [{self.low:.0f}, {self.high:.0f}]"
+        return f"{self.value:{digits}}{interval}"
+
+
+Played: TypeAlias = Mapping[Setting, Runs]
+"""The runs of each setting with one model."""
+
+
+class Verdict(NamedTuple):
+    """Whether two rows are in the published order.
+
+    Attributes:
+        order: The published order.
+        difference: How far the upper row is above the lower one here, in points; negative if it is below.
+        low, high: Its 95% interval over tasks.
+        p_value: The p-value of the difference, adjusted for all pairs of the table.
+        judgement: What follows.
+    """
+
+    order: Order
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    judgement: Judgement
+
+
+def value(summaries: Sequence[Summary], measure: Measure) -> Value | None:
+    """Return a number of the runs whose summaries these are; None where there is none."""
+    numbers = [number for summary in summaries if (number := _number(summary, measure)) is not None]
+    if not numbers:
+        return None
+    success = spread(summaries) if measure == "success" else None
+    return Value(
+        value=fmean(numbers),
+        between_runs=stdev(numbers) if len(numbers) > 1 else None,
+        low=None if success is None else 100 * success.low,
+        high=None if success is None else 100 * success.high,
+        runs=len(numbers),
+        tasks=max(summary.tasks for summary in summaries),
+        errors=sum(summary.errors for summary in summaries),
+    )
+
+
+def _number(summary: Summary, measure: Measure) -> float | None:
+    if measure == "k_max":
+        return summary.k_max_won
+    if not summary.episodes:
+        return None
+    if measure == "calls":
+        return sum(summary.calls.values())
+    if measure == "claimed":
+        return 100 * summary.claimed / summary.episodes
+    if measure == "cost":  # 0 is no price: that of the model is not known
+        return summary.cost / (summary.episodes + summary.errors) or None
+    share = summary.rate if measure == "success" else summary.reward
+    return None if share is None else 100 * share
+
+
+def cell(row: Row, index: int, column: Column, played: Played) -> Value | None:
+    """Return the number of a row in a column; None if it was not played."""
+    setting = row.setting(index)
+    if setting is None or setting not in played:
+        return None
+    runs = played[setting]
+    if column.measure == "p_value":
+        other = played.get(row.against[index])
+        return _p_value(runs.summaries(column.group), other.summaries(column.group)) if other else None
+    return value(runs.summaries_of_task(row.task) if row.task else runs.summaries(column.group), column.measure)
+
+
+def _p_value(first: Sequence[Summary], second: Sequence[Summary]) -> Value | None:
+    """Return the p-value of the difference in success between runs; None without several runs of both."""
+    rates = [[run.rate for run in runs if run.rate is not None] for runs in (first, second)]
+    if min(map(len, rates)) < 2:
+        return None
+    runs = [*first, *second]
+    return Value(
+        value=two_sample_p_value(*rates),
+        between_runs=None,
+        low=None,
+        high=None,
+        runs=min(map(len, rates)),
+        tasks=max(summary.tasks for summary in runs),
+        errors=sum(summary.errors for summary in runs),
+    )
+
+
+def published_orders(table: Table) -> list[Order]:
+    """Return the order of each pair of rows that have published numbers in a column of which tasks have values.
+
+    Rows that are played alike are not compared; where several pairs are, the first stands for all.
+    """
+    orders: dict[tuple[Setting | None, Setting | None, Column], Order] = {}
+    for index, column in enumerate(table.columns):
+        rows = [(row, row.published[index]) for row in table.rows if row.published and column.measure in COMPARED]
+        for (one, first), (other, second) in combinations(rows, 2):
+            if first is None or second is None or first.value == second.value or one.task != other.task:
+                continue
+            above, below = (one, other) if first.value > second.value else (other, one)
+            settings = above.setting(index), below.setting(index)
+            if settings[0] != settings[1]:
+                orders.setdefault((*settings, column), Order(above.key, below.key, column.heading))
+    return list(orders.values())
+
+
+def verdicts(table: Table, played: Played) -> list[Verdict]:
+    """Return whether each pair of rows is in the order that the table or a statement about it has.
+
+    Rows are compared task by task, over all runs; p-values are adjusted for all these pairs.
+    """
+    orders = [*published_orders(table), *(order for statement in table.statements for order in statement.orders)]
+    changes = {order: found for order in dict.fromkeys(orders) if (found := _changes(table, order, played))}
+    p_values = holm([paired_p_value(found) for found in changes.values()])
+    return [_verdict(order, found, p) for (order, found), p in zip(changes.items(), p_values, strict=True)]
+
+
+def _verdict(order: Order, changes: Sequence[Fraction], p_value: float) -> Verdict:
+    difference = float(sum(changes) / len(changes))
+    low, high = paired_interval(changes)
+    judgement: Judgement = "as published" if difference > 0 else "the other way"
+    if p_value >= SIGNIFICANT or not difference:
+        judgement = "too close to tell"
+    return Verdict(order, 100 * difference, 100 * low, 100 * high, p_value, judgement)
+
+
+def _changes(table: Table, order: Order, played: Played) -> list[Fraction]:
+    """Return how much more the upper row has of each task that both rows have; empty if one was not played."""
+    index, column = next((n, found) for n, found in enumerate(table.columns) if found.heading == order.column)
+    settings = [table.row(key).setting(index) for key in (order.above, order.below)]
+    above, below = (_by_task(played[one], column) if one and one in played else {} for one in settings)
+    return [above[task] - below[task] for task in above if task in below]
+
+
+def _by_task(runs: Runs, column: Column) -> dict[str, Fraction]:
+    """Return the mean of a measure for each task, over all runs, without episodes that broke."""
+    values: dict[str, list[Fraction]] = {}
+    for records in runs.records:
+        for record in records:
+            outcome = outcome_of(record)
+            if column.group in (ALL, record["group"]) and outcome not in ("error", "unknown"):
+                won = Fraction(outcome == "won")
+                share = won if column.measure == "success" else _score(record)
+                values.setdefault(record["task"], []).append(share)
+    return {task: sum(of_task, Fraction()) / len(of_task) for task, of_task in values.items()}
+
+
+def _score(record: Mapping[str, Any]) -> Fraction:
+    return Fraction(round(record["reward"] * PARTS), PARTS)
+
+
+def counted(found: Iterable[Verdict]) -> dict[Judgement, int]:
+    """Return how many pairs of rows there are of each judgement."""
+    judgements = [verdict.judgement for verdict in found]
+    every: tuple[Judgement, ...] = ("as published", "the other way", "too close to tell")
+    return {judgement: judgements.count(judgement) for judgement in every}

@@ -1,0 +1,280 @@
+"""A paper as values: its tables with the published cells, what is played for each row, and what the paper states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.evaluation.metrics import ALL
+
+Measure: TypeAlias = Literal["success", "score", "k_max", "calls", "claimed", "cost", "p_value"]
+PERCENT: tuple[Measure, ...] = ("success", "score", "claimed")
+"""Measures in percent.
+
+Of the others, k_max is of the episodes won, calls are completions an episode, cost is its price, and p_value is of the
+difference in success between the runs of two settings.
+"""
+
+MARKS = {
+    "*": "from memory of the printed paper; not in the text that the other cells were read from",
+    "†": "as the paper reports it from another paper",
+    "=": "not printed; follows from other numbers of the paper",
+    "b": "from the authors' blog",
+}
+"""Marks of published cells that are not printed in the table of the paper as its own."""
+
+
+class Cell(NamedTuple):
+    """A published number.
+
+    Attributes:
+        value: The number, in the paper's unit.
+        spread: What stands after ±; None without.
+        mark: A key of ``MARKS``; empty for a number that is printed in the table.
+        text: The number with all digits that are printed, its spread and its mark.
+    """
+
+    value: float
+    spread: float | None
+    mark: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return the cell as a table has it."""
+        return self.text
+
+
+Cells: TypeAlias = tuple[Cell | None, ...]
+_CELL = re.compile(r"(?P<value>[\d.]+)(?:±(?P<spread>[\d.]+))?(?P<mark>[*†=b]?)")
+
+
+def cells(text: str) -> Cells:
+    """Read a row of published cells: ``33.3 79.77±8.5 ? 71.6b``, where ``?`` is a cell without a number.
+
+    Raises:
+        ValueError: If a cell is neither.
+    """
+    return tuple(None if word == "?" else _cell(word) for word in text.split())
+
+
+def _cell(text: str) -> Cell:
+    read = _CELL.fullmatch(text)
+    if read is None:
+        raise ValueError(f"expected a number or ?, got {text!r}")
+    spread = float(read["spread"]) if read["spread"] else None
+    return Cell(float(read["value"]), spread, read["mark"], text.replace("±", " ± "))
+
+
+@dataclass(frozen=True)
+class Training:
+    """What an agent learns before it is tested: AutoPlan's plan.
+
+    Attributes:
+        limit: Number of training tasks.
+        batch: Episodes before each update.
+        iterations: Number of updates.
+        reflect: What is asked after an episode.
+    """
+
+    limit: int
+    batch: int = 4
+    iterations: int = 3
+    reflect: str = "full"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A run but for its model and its seed.
+
+    Attributes:
+        env: Environment id.
+        split: Split, played as a whole.
+        agent: Name of the agent.
+        args: Its arguments.
+        env_args: Arguments of the environment.
+        wrappers: Wrappers of the environment.
+        max_calls: Maximum number of completions an episode.
+        max_steps: Maximum number of actions an episode; None for what the agent allows itself.
+        asks: Whether the agent asks a model; a scripted player is played once.
+        roles: Which of the models given plays the executor, and which the planner, by number. A setting with a second
+            model is played only where two models are given.
+        training: What the agent learns before; None for nothing.
+    """
+
+    env: str
+    split: str
+    agent: str
+    args: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    env_args: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    wrappers: tuple[str, ...] = ()
+    max_calls: int = 1000
+    max_steps: int | None = None
+    asks: bool = True
+    roles: tuple[int, int] = (0, 0)
+    training: Training | None = None
+
+    @property
+    def name(self) -> str:
+        """All that tells it from others, as one text."""
+        arguments = [f"{key}={value}" for args in (self.env_args, self.args) for key, value in args.items()]
+        parts = [self.env, self.split, self.agent, *arguments, *self.wrappers]
+        if self.max_calls != Setting.max_calls:
+            parts.append(f"max_calls={self.max_calls}")
+        if self.max_steps is not None:
+            parts.append(f"max_steps={self.max_steps}")
+        if self.training:
+            parts.append(f"trained={self.training.batch}x{self.training.iterations} {self.training.reflect}")
+        return " ".join(parts)
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        heading: Its heading, as the paper has it.
+        group: The group of tasks.
+        measure: What is measured.
+    """
+
+    heading: str
+    group: str = ALL
+    measure: Measure = "success"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        key: Its name on the command line.
+        label: Its name in the paper.
+        played: What is played for all columns, or for each; None where the suite cannot play it.
+        published: The paper's numbers, one for each column; empty without any.
+        missing: Why it is not played.
+        against: What it is compared with for each column of the measure ``p_value``; empty without any.
+        task: The task that alone it counts, of those of the columns' groups; empty for all. Rows of different tasks are
+            not compared.
+    """
+
+    key: str
+    label: str
+    played: Setting | Sequence[Setting | None] | None
+    published: Cells = ()
+    missing: str = ""
+    against: Sequence[Setting] = ()
+    task: str = ""
+
+    def setting(self, column: int) -> Setting | None:
+        """Return what is played for a column; None where nothing is."""
+        if self.played is None or isinstance(self.played, Setting):
+            return self.played
+        return self.played[column]
+
+
+class Order(NamedTuple):
+    """That one row is above another in a column, by their keys and its heading."""
+
+    above: str
+    below: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the paper says in words about a table.
+
+    Attributes:
+        text: What it says, in our words.
+        section: Where.
+        orders: The pairs of rows whose order follows from it.
+    """
+
+    text: str
+    section: str
+    orders: tuple[Order, ...]
+
+
+def place(section: str) -> str:
+    """Return a section as a sentence names it: ``section 5.1``, ``appendix E``."""
+    return section if section.startswith("appendix") else f"section {section}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or figure of a paper.
+
+    Attributes:
+        key: Its name on the command line, such as ``table2``.
+        title: Its number and subject.
+        section: Where the paper describes it.
+        about: What is played, and how that differs from the paper.
+        columns: Its columns.
+        rows: Its rows, in the paper's order; without any, it has no numbers to play.
+        statements: What the paper says about it in words.
+        notes: What the paper leaves open, or where it contradicts itself.
+    """
+
+    key: str
+    title: str
+    section: str
+    about: str
+    columns: tuple[Column, ...] = ()
+    rows: tuple[Row, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """What is played, each setting once."""
+        return self.settings_of(row.key for row in self.rows)
+
+    def settings_of(self, rows: Iterable[str]) -> tuple[Setting, ...]:
+        """Return what is played for rows, by their keys, each setting once."""
+        chosen = [self.row(key) for key in rows]
+        every = chain.from_iterable(
+            [*(row.setting(index) for index in range(len(self.columns))), *row.against] for row in chosen
+        )
+        return tuple(dict.fromkeys(setting for setting in every if setting is not None))
+
+    def row(self, key: str) -> Row:
+        """Return a row.
+
+        Raises:
+            UnknownName: If there is none of this name.
+        """
+        for row in self.rows:
+            if row.key == key:
+                return row
+        raise UnknownName("row", key, [row.key for row in self.rows])
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Attributes:
+        key: Its name on the command line.
+        citation: Authors, title and year.
+        tables: Its tables and figures, in its order.
+        missing: Its tables and figures that cannot be played, each with the reason.
+    """
+
+    key: str
+    citation: str
+    tables: tuple[Table, ...]
+    missing: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __getitem__(self, key: str) -> Table:
+        """Return a table.
+
+        Raises:
+            UnknownName: If there is none of this name.
+        """
+        for table in self.tables:
+            if table.key == key:
+                return table
+        raise UnknownName("table", key, [table.key for table in self.tables])
