@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, zip_longest
 
 from textcraft_gym.envs.alfworld.facts import ROOM_KINDS, TASK_ROOMS
 from textcraft_gym.envs.alfworld.goals import draw_goal, goal_options
@@ -16,6 +16,9 @@ from textcraft_gym.errors import UnknownName
 
 SPLITS = {"train": 3600, "valid_seen": 140, "valid_unseen": 134}
 """Number of tasks in each split; the two held-out splits are as large as the official ones."""
+
+UNSEEN_TYPES = dict(zip(TASK_TYPES, (24, 18, 31, 23, 21, 17), strict=True))
+"""Number of tasks of each type in ``valid_unseen``, as in the official one; the other splits have each type evenly."""
 
 UNSEEN_PLANS = range(26, 30)
 """Indices of the floor plans that each kind of room keeps for ``valid_unseen``: the last four of its 30."""
@@ -31,7 +34,7 @@ def split_ids(split: str) -> tuple[str, ...]:
     if split not in SPLITS:
         raise UnknownName("split", split, list(SPLITS))
     if split == "valid_unseen":
-        return _draw_ids("valid_unseen", SPLITS["valid_unseen"])
+        return _draw_ids("valid_unseen", UNSEEN_TYPES)
     train, valid_seen = _seen_ids()
     return train if split == "train" else valid_seen
 
@@ -40,15 +43,16 @@ def split_ids(split: str) -> tuple[str, ...]:
 def _seen_ids() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return ``train`` and ``valid_seen``, drawn in one go: they share the rooms, but no goal in the same room."""
     train_size = SPLITS["train"]
-    ids = _draw_ids("seen", train_size + SPLITS["valid_seen"])
+    share, rest = divmod(train_size + SPLITS["valid_seen"], len(TASK_TYPES))
+    counts = {task_type: share + (index < rest) for index, task_type in enumerate(TASK_TYPES)}
+    ids = _draw_ids("seen", counts)
     return ids[:train_size], ids[train_size:]
 
 
-def _draw_ids(pool: str, count: int) -> tuple[str, ...]:
-    """Draw ``count`` ids, taking turns among the task types and, within a type, among the floor plans."""
-    streams = [_draw_specs(pool, task_type) for task_type in TASK_TYPES]
-    turns = (next(stream) for _ in range(count) for stream in streams)
-    return tuple(spec.id for spec in islice(turns, count))
+def _draw_ids(pool: str, counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Draw the ids of some tasks of each type, taking turns among the types and, within one, among the floor plans."""
+    streams = [islice(_draw_specs(pool, task_type), count) for task_type, count in counts.items()]
+    return tuple(spec.id for turn in zip_longest(*streams) for spec in turn if spec)
 
 
 def _draw_specs(pool: str, task_type: str) -> Iterator[TaskSpec]:
