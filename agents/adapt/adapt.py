@@ -40,7 +40,7 @@ class ADaPTAgent:
         prompts: Prompts | None = None,
         *,
         d_max: int | None = None,
-        demonstrations: Demonstrations = "atomic",
+        demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         tell_planner: bool = False,
         rollback: Literal["none", "replay"] = "none",

@@ -31,7 +31,7 @@ class PlanAndExecuteAgent:
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        demonstrations: Demonstrations = "atomic",
+        demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         turns: int | None = None,
         patience: int | None = None,

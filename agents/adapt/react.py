@@ -21,8 +21,8 @@ from textcraft_gym.replies import CommandReader, Turn, first_line
 COMPLETED = "task completed"
 FAILED = "task failed"
 THOUGHT = "think:"
-Demonstrations: TypeAlias = Literal["atomic", "task", "both"]
-"""The examples in an executor's prompt: of single skills, of whole tasks, or of both."""
+Demonstrations: TypeAlias = Literal["hybrid", "atomic", "task"]
+"""The examples in an executor's prompt: of single skills and a few whole tasks, of single skills, or of whole tasks."""
 ExecutorForm: TypeAlias = Literal["line", "chat", "tools", "numbered"]
 """How an executor talks with a model: ``line`` continues the paper's prompt by an action or a thought a turn, ``chat``
 has instructions in a system message, ``tools`` has the game's commands as functions, and ``numbered`` continues the
@@ -258,10 +258,10 @@ def make_executor(
     prompts: Prompts,
     profile: GameProfile,
     settings: Settings,
-    demonstrations: Demonstrations = "atomic",
+    demonstrations: Demonstrations = "hybrid",
     form: ExecutorForm | None = None,
 ) -> Executor:
-    """Return the executor with the prompt ``react/<game>``, or ``react/<game>_task``, ``_both`` or ``_numbered``.
+    """Return the executor with the prompt ``react/<game>``, or ``react/<game>_atomic``, ``_task`` or ``_numbered``.
 
     Raises:
         ValueError: For other demonstrations or another form than these.
@@ -273,8 +273,8 @@ def make_executor(
     if form == "numbered":
         return NumberedExecutor(instructions(prompts, profile.name, "_numbered", "line"), profile, settings, "line")
     if demonstrations not in get_args(Demonstrations):
-        raise ValueError(f"expected demonstrations to be atomic, task or both, got {demonstrations!r}")
-    variant = "" if demonstrations == "atomic" else f"_{demonstrations}"
+        raise ValueError(f"expected demonstrations to be hybrid, atomic or task, got {demonstrations!r}")
+    variant = "" if demonstrations == "hybrid" else f"_{demonstrations}"
     executor = Executor(instructions(prompts, profile.name, variant, form), profile, settings, form)
     if form == "tools" and not executor.instructions.reader.forms:
         raise ValueError(f"the manual of {profile.name} lists no commands, which form=tools would offer as tools")
@@ -287,8 +287,9 @@ class ReActAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompt ``react``.
-        demonstrations: The examples in the prompt: ``atomic`` for single skills, ``task`` for whole tasks, or ``both``;
-            the executors of ADaPT's figure 5, which ALFWorld has prompts for.
+        demonstrations: The examples in the prompt: ``hybrid`` for single skills and a few whole tasks, as every game
+            has, ``atomic`` for the skills alone, or ``task`` for whole tasks; ALFWorld has prompts for all three, the
+            executors of ADaPT's figure 5.
         form: How to talk with the model (``ExecutorForm``); None for the form that suits it: ``chat`` for a model that
             takes messages, else ``line``. HotpotQA has a prompt for ``numbered``, with whole tasks.
         turns: Maximum number of turns, thoughts included; None, here and below, for the default of ``agents.defaults``.
@@ -305,7 +306,7 @@ class ReActAgent:
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        demonstrations: Demonstrations = "atomic",
+        demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         turns: int | None = None,
         patience: int | None = None,

@@ -44,7 +44,7 @@ class ReflexionAgent:
         prompts: Prompts | None = None,
         *,
         d_max: int | None = None,
-        demonstrations: Demonstrations = "atomic",
+        demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         memory: int = 3,
         reflection_tokens: int = 256,

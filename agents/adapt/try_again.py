@@ -33,7 +33,7 @@ class TryAgainAgent:
         prompts: Prompts | None = None,
         *,
         d_max: int | None = None,
-        demonstrations: Demonstrations = "atomic",
+        demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         temperature: float = 0.7,
         trust_claims: bool = False,

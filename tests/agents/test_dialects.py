@@ -64,7 +64,7 @@ def test_bundled_prompts__speak_the_dialect_that_is_played(dialect: str):
                 assert "[dialect" not in text
 
 
-@pytest.mark.parametrize("name", ["alfworld", "alfworld_task", "alfworld_both"])
+@pytest.mark.parametrize("name", ["alfworld", "alfworld_atomic", "alfworld_task"])
 def test_demonstrations__are_the_same_in_every_dialect(name: str):
     new, old = (Prompts(dialect=dialect).of("react", name).text for dialect in ("0.4", "0.3"))
     assert (ALFWORLD.dialects_of(new), ALFWORLD.dialects_of(old)) == (["0.4"], ["0.3"])

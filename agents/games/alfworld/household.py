@@ -150,7 +150,7 @@ _TASKS = [
         r"put ARTICLE (?P<thing>\w+) (?:in|on) (?P<target>\w+(?: \d+)?)",
         r"(?:look at|examine) (?:ARTICLE )?(?P<thing>\w+) (?:under|with) the (?P<lamp>\w+) PLACES",
         r"(?P<treatment>clean|heat|cool) ARTICLE (?P<thing>\w+) with \w+(?: \d+)?",
-        r"find and take ARTICLE (?P<thing>\w+) PLACES",
+        r"(?:find and )?take ARTICLE (?P<thing>\w+) PLACES",
     )
 ]
 _SEEN = re.compile(r"(?:On the (?P<on>\w+ \d+)|The (?P<open>\w+ \d+) is open\. In it), you see (?P<things>.+)\.")
