@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from textcraft_gym.agents.adapt.planner import Planner, follow
 from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
+from textcraft_gym.agents.adapt.steps import StepExecutor
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.skill import Known
@@ -66,9 +67,9 @@ class ADaPTAgent:
         self.tell_planner = tell_planner
         self.rollback = rollback
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts, profile, self.settings, demonstrations, form)
+        executor = make_executor(prompts, profile, self.settings, demonstrations, form)
+        self.steps = StepExecutor(executor, profile, profile.adapt.skills(prompts))
         self.planner = Planner(prompts.of("adapt", profile.name), self.settings.planner_tokens)
-        self.skills = profile.adapt.skills(prompts)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
@@ -87,29 +88,19 @@ class ADaPTAgent:
                 if succeeded or at_bottom or task.lower().startswith(hooks.atomic):
                     node.outcome = succeeded
                     return succeeded
+            if self.tell_planner:
+                yield from self.steps.refresh(play, known)
             told = known.information if self.tell_planner else ""
             if hooks.brief:
                 told = hooks.brief(play, known)
             plan = yield from self.planner.plan(play, task, known.situation, told, depth=depth)
             node.outcome = yield from follow(
-                play, plan, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)
+                play, plan, known, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)
             )
             return node.outcome
 
     def execute(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
-        """Have a skill or the executor attempt the task; a success is reported to later attempts."""
+        """Attempt the task, from where the last success left the world if failures are rolled back."""
         if self.rollback == "replay" and len(play.history) > known.mark:
             yield from play.rewind(known.mark)
-        report: str | None = None
-        if skill := next((skill for skill in self.skills if skill.fits(task)), None):
-            with play.sub(task, "skill", depth) as node:
-                report = yield from skill.attempt(play, task, known)
-                node.outcome = report is not None
-        elif (yield from self.executor.attempt(play, task, known.situation, known.information, depth=depth)):
-            report = yield from self.profile.report(play)
-        if report is None:
-            known.failed.append(task)
-            return False
-        # A rollback replays up to here, including the action that made the report.
-        known.information, known.mark = report, len(play.history)
-        return True
+        return (yield from self.steps.attempt(play, task, known, depth=depth))

@@ -5,13 +5,12 @@ Source: the baseline of Prasad et al. 2023, after Wang et al., Plan-and-Solve Pr
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
 from textcraft_gym.agents.adapt.planner import Planner, follow
 from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
-from textcraft_gym.agents.contract.agent import Play, Request, Routine
+from textcraft_gym.agents.adapt.steps import StepExecutor
+from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.contract.skill import Known
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.prompts import Prompts
 
@@ -49,20 +48,13 @@ class PlanAndExecuteAgent:
             planner_tokens=planner_tokens,
         )
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts, profile, self.settings, demonstrations, form)
+        executor = make_executor(prompts, profile, self.settings, demonstrations, form)
+        self.steps = StepExecutor(executor, profile, profile.adapt.skills(prompts))
         self.planner = Planner(prompts.of("plan_and_execute", profile.name), self.settings.planner_tokens)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
-        information = ""
-
-        def attempt(step: str) -> Generator[Request, Any, bool]:
-            nonlocal information
-            succeeded = yield from self.executor.attempt(play, step, situation, information, depth=2)
-            if succeeded:
-                information = yield from self.profile.report(play)
-            return succeeded
-
-        plan = yield from self.planner.plan(play, task, situation, information, depth=1)
-        return (yield from follow(play, plan, 2, attempt))
+        known = Known(situation)
+        plan = yield from self.planner.plan(play, task, situation, "", depth=1)
+        return (yield from follow(play, plan, known, 2, lambda step: self.steps.attempt(play, step, known, depth=2)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from textcraft_gym.agents.adapt.step_plan import Plan, parse_plan
 from textcraft_gym.agents.contract.agent import Play, Request
+from textcraft_gym.agents.contract.skill import Known
 from textcraft_gym.agents.prompts import Template
 
 Attempt: TypeAlias = Callable[[str], Generator[Request, Any, bool]]
@@ -39,22 +40,26 @@ class Planner:
             return plan
 
 
-def follow(play: Play, plan: Plan | None, depth: int, attempt: Attempt) -> Generator[Request, Any, bool]:
+def follow(play: Play, plan: Plan | None, known: Known, depth: int, attempt: Attempt) -> Generator[Request, Any, bool]:
     """Attempt the steps of a plan: of ``all`` up to the first that fails, of ``any`` up to the first that succeeds.
 
-    A group within a group is a node of the trace. A plan of None is a failure.
+    Each part of ``any`` begins with what was known before the first. A group within a group is a node of the trace. A
+    plan of None is a failure.
     """
     if plan is None:
         return False
     if isinstance(plan, str):
         return (yield from attempt(plan))
     succeeded = False
+    earlier = replace(known)
     for part in plan.parts:
+        if plan.logic == "any":
+            known.forget(earlier)
         if isinstance(part, str):
             succeeded = yield from attempt(part)
         else:  # only groups become nodes here: an attempt at a step makes its own
             with play.sub(f"{part.logic} of {len(part.parts)} steps", part.logic, depth) as node:
-                succeeded = node.outcome = yield from follow(play, part, depth, attempt)
+                succeeded = node.outcome = yield from follow(play, part, known, depth, attempt)
         if succeeded == (plan.logic == "any"):  # a success decides ``any``, a failure ``all``
             break
     return succeeded

@@ -56,7 +56,7 @@ class ADaPTHooks:
     """The game-specific parts of ADaPT.
 
     Attributes:
-        skills: Makes the skills that attempt some steps instead of the executor.
+        skills: Makes the skills that attempt some steps instead of the executor, of Plan-and-Execute as well.
         brief: Returns what the planner reads besides the situation and the task; None for nothing.
         plans_first: Whether to plan before the first attempt, at level 0, where ``d_max`` allows a plan.
         atomic: Prefixes of the steps that are never decomposed.
@@ -78,6 +78,7 @@ class GameProfile:
         no_op: Prefixes of the answers to actions that changed nothing.
         final: Matches the actions by which a player declares the task done, such as a purchase; None if there are none.
         report: Returns the report of a successful part of a plan to the parts after it.
+        reports_state: Whether the report is the state, such as the inventory, so that it is made anew after failures.
         default_task: The task if the opening states none.
         max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
         controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
@@ -95,6 +96,7 @@ class GameProfile:
     no_op: tuple[str, ...]
     final: re.Pattern[str] | None = None
     report: Report = field(default_factory=last_turn)
+    reports_state: bool = False
     default_task: str = "do what the text above asks for"
     max_steps: int | None = None
     controller: Callable[[Prompts], Controller] | None = None

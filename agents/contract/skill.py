@@ -1,4 +1,4 @@
-"""Skills: routines with which ADaPT attempts some steps of a plan instead of its executor."""
+"""Skills: routines with which ADaPT and Plan-and-Execute attempt some steps of a plan instead of their executor."""
 
 from __future__ import annotations
 
@@ -15,15 +15,25 @@ class Known:
 
     Attributes:
         situation: The first observation without the task.
-        information: Report of the last part that succeeded.
+        information: Report of the last part that succeeded, or of the state in games that report it.
+        learned: Length of the history up to and including that report.
         mark: Length of the history up to and including the last part that succeeded.
         failed: The steps that failed so far.
     """
 
     situation: str
     information: str = ""
+    learned: int = 0
     mark: int = 0
     failed: list[str] = field(default_factory=list)
+
+    def learn(self, report: str, length: int) -> None:
+        """Take in a report, given the length of the history up to it."""
+        self.information, self.learned = report, length
+
+    def forget(self, earlier: Known) -> None:
+        """Go back to what was known earlier, except for what failed."""
+        self.information, self.learned, self.mark = earlier.information, earlier.learned, earlier.mark
 
 
 class Skill(Protocol):

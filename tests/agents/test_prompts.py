@@ -241,7 +241,7 @@ EPISODES = {
     "webshop_plan_and_execute": (
         CASE,
         PlanAndExecuteAgent(WEBSHOP),
-        {"planner": [SHOPPING], "executor": ["search[tablet cover mint]", "Task completed!", "fly", "task failed!"]},
+        {"planner": [SHOPPING], "simple_match": [COVER], "executor": ["fly", "task failed!"]},
     ),
     "webshop_reflexion": (
         CASE,

@@ -13,6 +13,7 @@ PROFILE = GameProfile(
     opening=re.compile(r"(?P<situation>.*)\n\nGoal: (?P<task>[^\n]*)\.", re.DOTALL),
     no_op=("Could not", "Wrong item", "OK."),
     report=observation_of("inventory"),
+    reports_state=True,
     max_steps=1000,
     controller=TechTreeController,
     avatar=TechTreeAvatar,

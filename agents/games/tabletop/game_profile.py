@@ -12,6 +12,7 @@ PROFILE = GameProfile(
     opening=re.compile(r"(?P<situation>.*)\n\nYour task is to: (?P<task>[^\n]*)\.", re.DOTALL),
     no_op=("Missed", "OK.", "That is no goal", "The ", "There is no", "There are two"),
     report=observation_of("look"),
+    reports_state=True,
     max_steps=100,
     controller=Placing,
 )

@@ -1,4 +1,4 @@
-"""ADaPT's modules for WebShop, as published: Search, SimpleMatch and DetailMatch; the executor carries out Buy.
+"""WebShop's modules in ADaPT's paper: Search, SimpleMatch and DetailMatch; the executor carries out Buy.
 
 Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023.
 """

@@ -79,7 +79,7 @@ def test_adapt__does_not_plan_at_d_max():
     assert models["planner"].asked == []
 
 
-def test_adapt__tells_the_parts_that_follow_what_is_held_now_and_of_a_failure_nothing():
+def test_adapt__tells_every_attempt_what_is_held_now():
     plan = steps("Step 1 AND (Step 2 OR Step 3)", "get 3 honeycomb", "something else", "a third")
     executor = [FAIL, "get 3 honeycomb", DONE, "get 1 oak logs", FAIL, DONE]
     episode, models = adapt(executor, [plan], d_max=2)
@@ -91,10 +91,28 @@ def test_adapt__tells_the_parts_that_follow_what_is_held_now_and_of_a_failure_no
         "get 3 honeycomb.",
         "something else.\nInventory: [honeycomb] (3) ",
         "something else.\nInventory: [honeycomb] (3) ",
-        "a third.\nInventory: [honeycomb] (3) ",
+        "a third.\nInventory: [honeycomb] (3) [oak logs] (1) ",
     ]
     looks = [action for action, _ in episode.transcript if action == "inventory"]
-    assert len(looks) == 2  # after each of the two that succeeded
+    assert len(looks) == 3  # after each of the two that succeeded, and of the one that failed
+
+    episode, models = adapt(["get 1 oak logs", FAIL, DONE, DONE], [steps("Step 1 AND Step 2", "a", "b")], d_max=2)
+    told = [asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0] for asked in models["executor"].asked]
+    assert told[2:] == [f"{step}.\nInventory: [oak logs] (1) " for step in "ab"]
+
+
+@pytest.mark.parametrize("reports_state", [False, True])
+def test_adapt__tells_each_alternative_the_same_unless_it_is_the_state(reports_state: bool):
+    plan = steps("((Step 1 AND Step 2) OR Step 3) AND Step 4", *"abcd")
+    profile = TEXTCRAFT if reports_state else replace(TEXTCRAFT, report=last_turn("Could not"), reports_state=False)
+    executor = [FAIL, "get 3 honeycomb", DONE, FAIL, DONE, DONE]
+    models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(plan)}
+    play(ADaPTAgent(profile, d_max=2), models, "minecraft:beehive")
+    told = [asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0] for asked in models["executor"].asked]
+    done = "Inventory: [honeycomb] (3) " if reports_state else "The last action was: get 3 honeycomb\nGot 3 honeycomb"
+    assert told[3] == f"b.\n{done}"
+    assert told[4] == (f"c.\n{done}" if reports_state else "c.")
+    assert told[5] == f"d.\n{done}"
 
 
 def test_adapt__stops_at_once_when_the_environment_ends_the_episode():
@@ -117,7 +135,7 @@ def test_adapt__goes_on_from_where_a_failed_attempt_ended_unless_it_replays():
     for rollback in ("none", "replay"):
         episode, _ = adapt(executor, [plan], rollback=rollback, d_max=2)
         seen[rollback] = [*episode.transcript, episode.steps, episode.trials]
-    assert seen["none"][-3:] == [("inventory", "Inventory: [oak logs] (1) [honeycomb] (3) "), 5, 1]
+    assert seen["none"][-3:] == [("inventory", "Inventory: [oak logs] (1) [honeycomb] (3) "), 6, 1]
     replayed = [
         ("get 1 oak logs", "Got 1 oak logs"),
         ("inventory", "Inventory: [oak logs] (1) "),

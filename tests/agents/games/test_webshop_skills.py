@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import gymnasium as gym
 import pytest
 
 from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
+from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
+from textcraft_gym.agents.adapt.step_plan import Group, parse_plan
 from textcraft_gym.agents.contract.agent import Node, Play, Routine, Step
 from textcraft_gym.agents.contract.skill import Known
 from textcraft_gym.agents.games import WEBSHOP
@@ -276,3 +280,29 @@ def test_adapt__executes_what_it_may_not_plan():
     models = {"executor": ScriptedModel("task failed!"), "planner": ScriptedModel()}
     episode = run_episode(Counter(), ADaPTAgent(WEBSHOP, d_max=1), seed=0, model=models)
     assert (episode.calls, outline(episode.trace)) == ({"executor": 1}, [(WEBSHOP.default_task, "executor", 1, False)])
+
+
+def test_plan_and_execute__has_the_same_modules_for_its_one_plan():
+    models = {
+        "planner": ScriptedModel(FIRST_PLAN),
+        "simple_match": ScriptedModel(SECOND),
+        "executor": ScriptedModel("click[buy now]", "Task completed!"),
+    }
+    episode = run_episode(Counter(), PlanAndExecuteAgent(WEBSHOP), seed=0, model=models)
+    assert outline(episode.trace) == [
+        ("Search[lamp]", "skill", 2, True),
+        (SIMPLE, "skill", 2, True),
+        ("Buy[red]", "executor", 2, True),
+    ]
+    told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
+    assert told.startswith(f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1")
+
+
+@pytest.mark.parametrize("agent", ["adapt", "plan_and_execute"])
+def test_plans__of_the_examples_are_made_of_modules_and_buy_what_the_instruction_names(agent: str):
+    shown = Prompts().of(agent, "webshop").text.partition("\n\nNow it is your turn.")[0]
+    for step in re.findall(r"^Step \d: (.+)$", shown, re.MULTILINE):
+        fitting = [type(skill).__name__ for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)]
+        assert fitting == [step.partition("[")[0]] or step == "Buy[dark green, large]"
+    plans = [parse_plan(plan) for plan in re.findall(r"(?:^Step .+\n)+Execution Order: .+", shown, re.MULTILINE)]
+    assert all(isinstance(plan, Group) for plan in plans)
