@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import gymnasium as gym
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym import run_episode
+from textcraft_gym import RunSpec, evaluate, run_episode
 from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.agents.contract.agent import Step
 from textcraft_gym.agents.games.webshop import pages
@@ -195,6 +196,18 @@ def test_naive_buyer__buys_the_first_result_in_every_format(mode: str):
         assert episode.reward == market.judge(task.goal, first, {}).score
         earned.append(episode.reward)
     assert 0 < sum(reward == 1 for reward in earned) < len(earned) / 2
+
+
+@pytest.mark.parametrize("mode", ["react", "adapt"])
+def test_naive_buyer__earns_what_the_pages_of_the_docs_say(mode: str, tmp_path: Path):
+    spec = RunSpec("WebShopLite-v0", "adapt_test", "naive_buyer", env_args={"mode": mode})
+    records = list(evaluate(spec, tmp_path / "run"))
+    score = 100 * sum(record["reward"] for record in records) / len(records)
+    won = sum(bool(record["won"]) for record in records)
+    assert (len(records), f"{score:.1f}", won) == (100, "56.2", 25)
+    docs = Path(__file__).parents[3] / "docs"
+    assert "| Naive | 58.3 / 24.0 | 56.2 / 25.0 |" in (docs / "worlds" / "webshop.md").read_text()
+    assert "56.2 and wins 25%" in (docs / "agents" / "baselines.md").read_text()
 
 
 def test_naive_buyer__searches_for_an_instruction_with_brackets():
