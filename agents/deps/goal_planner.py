@@ -16,7 +16,7 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
 
 TEMPERATURE = 0.7
-"""Sampling temperature of the paper's planners."""
+"""Sampling temperature of the planners in DEPS's program; its paper has the model's default."""
 FEEDBACKS = ("terse", "reason")
 MAX_DIALOGUE = 40_000
 """Maximum number of characters of a dialogue after the task; the oldest turns of a longer one are dropped."""
