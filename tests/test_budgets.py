@@ -57,7 +57,7 @@ PAPERS = {
     ("deps", "temperature"): "default",
     ("", "temperature of DEPS's selector"): "1",
 }
-"""What a cell of the column ``paper`` says, by an agent of its row and the row's name: its numbers and decisive words."""
+"""What a cell of the column ``paper`` says, by an agent of its row and the row's name: numbers and decisive words."""
 
 
 def rows(heading: str) -> list[dict[str, str]]:

@@ -104,7 +104,7 @@ class MineTechTreeEnv(TextEnv):
     with their largest limit. Otherwise the seed draws a task from the split.
 
     Args:
-        split: ``core71`` (the default: as many as the paper's text counts), ``table2`` (the 69 of the paper's results,
+        split: ``core71`` (the default: the tasks of the paper's results), ``table2`` (the 69 of its released table,
             without stone and its pressure plate), a group, ``MT1`` to ``MT8``, or ``all`` (76).
         rules: ``vanilla``, or ``deps``, where armour and shield count when they are held.
         feedback: ``reason`` says in the answer why an action did nothing, as in the paper; ``terse`` says only that it
