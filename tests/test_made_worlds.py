@@ -34,7 +34,7 @@ def test_results__are_of_every_agent_model_and_depth_without_errors(monkeypatch:
 def test_results__are_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made_worlds, experiments = (benchmark(name, monkeypatch) for name in ("made_worlds", "experiments"))
     found = experiments.read_csv((RESULTS / made_worlds.PLAYED).read_text(encoding="utf-8"))
-    experiment = made_worlds.experiments(made_worlds.MODELS[0])["ADaPT, d_max 4"]
+    experiment = made_worlds.experiments(made_worlds.MODELS[0])["ReAct"]
     for group, summary in summarise_by_group(evaluate(experiment.spec(3), tmp_path)).items():
         assert f"{summary.rate:.6g}" == f"{found[experiment.name][group].rates[3]:.6g}", group
 

@@ -169,7 +169,8 @@ def buys(situation: data.Situation) -> list[Branch]:
 
 def test_steps__are_what_plan_and_execute_reads_and_says(situations: dict[str, data.Situation]):
     for task, situation in situations.items():
-        plan, steps = situation.full_plan(), situation.all_steps(random.Random(task))
+        plan, (search, *steps) = situation.full_plan(), situation.all_steps(random.Random(task))
+        assert "Your task is to: search for" in prompts(situation.text, search)[0]  # a module does it
         executor, planner = scripted(*steps), scripted(plan)
         episode = play(PlanAndExecuteAgent(WEBSHOP, SHORT), {"executor": executor, "planner": planner}, task)
         assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
