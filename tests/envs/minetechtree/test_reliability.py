@@ -9,26 +9,76 @@ from tests.envs.minetechtree.conftest import holding
 from textcraft_gym import UnknownName
 from textcraft_gym.envs.minetechtree.admissible import admissible_commands
 from textcraft_gym.envs.minetechtree.expert import expert_plan
-from textcraft_gym.envs.minetechtree.facts import ANIMALS, ORES, STONE, TREES
-from textcraft_gym.envs.minetechtree.moves import MISSED, Gathering
-from textcraft_gym.envs.minetechtree.reliability import KINDS, PUBLISHED, kind_of, misses, read_reliability
+from textcraft_gym.envs.minetechtree.generator import generate
+from textcraft_gym.envs.minetechtree.moves import MISSED, Equipping, Gathering, Making, understand
+from textcraft_gym.envs.minetechtree.reliability import (
+    KINDS,
+    PUBLISHED,
+    WIDE_KINDS,
+    kinds_of,
+    misses,
+    probability,
+    read_reliability,
+)
 from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State
 from textcraft_gym.envs.minetechtree.tasks import all_tasks
 
 ID = "MineTechTree-v0"
-EVERYTHING = holding(iron_pickaxe=1, crafting_table=1, furnace=1, oak_log=9, oak_planks=30, cobblestone=20, coal=5)
+EVERYTHING = holding(
+    iron_pickaxe=1,
+    crafting_table=1,
+    furnace=1,
+    oak_log=9,
+    oak_planks=30,
+    stick=4,
+    cobblestone=20,
+    coal=5,
+    iron_ore=3,
+    iron_ingot=3,
+)
 ACTIONS = {
-    "log": "mine 1 oak log",
-    "cobblestone": "mine 1 cobblestone",
-    "ore": "mine 1 coal",
-    "animal": "hunt 1 beef",
-    "crafting table": "craft 1 crafting table using 4 oak planks",
-    "furnace": "craft 1 furnace using 8 cobblestone",
-    "craft": "craft 4 stick using 2 oak planks",
-    "smelt": "smelt 1 stone using 1 cobblestone, 1 coal",
-    "equip": "equip iron pickaxe",
+    "mine 1 oak log": 0.39,
+    "mine 64 oak log": 0.39,
+    "mine 1 birch log": 0.29,
+    "mine 1 spruce log": 0.39,
+    "mine 1 cobblestone": 0.95,
+    "mine 1 iron ore": 0.40,
+    "mine 2 iron ore": 0.40,
+    "mine 3 iron ore": 0.16,
+    "mine 8 iron ore": 0.16,
+    "mine 1 coal": 0.40,
+    "mine 3 quartz": 0.40,
+    "mine 1 diamond": 0.35,
+    "hunt 1 mutton": 0.44,
+    "hunt 1 white wool": 0.44,
+    "hunt 1 beef": 0.60,
+    "hunt 1 leather": 0.60,
+    "hunt 1 porkchop": 0.49,
+    "craft 1 crafting table using 4 oak planks": 1.0,
+    "craft 4 stick using 2 oak planks": 1.0,
+    "craft 1 wooden pickaxe using 3 oak planks, 2 stick": 0.90,
+    "craft 1 iron pickaxe using 3 iron ingot, 2 stick": 0.90,
+    "craft 1 furnace using 8 cobblestone": 0.90,
+    "smelt 1 iron ingot using 1 iron ore, 1 coal": 0.80,
+    "smelt 1 stone using 1 cobblestone, 1 coal": 0.80,
+    "equip iron pickaxe": 1.0,
 }
+"""Actions, and their success by table 18; what is not there has a chosen one."""
+
+
+def move_of(action: str) -> Gathering | Making | Equipping:
+    move = understand(action)
+    assert isinstance(move, (Gathering, Making, Equipping))
+    return move
+
+
+@pytest.fixture
+def rich(game: Game) -> Game:
+    """A game in a world with oak, birch and spruce, all animals and all ores, and with time enough."""
+    worlds = (generate("diamond", draw) for draw in range(99))
+    world = next(world for world in worlds if "spruce trees" in world.sources())
+    return game._replace(world=world, limit=10**6)
 
 
 def certain(game: Game, state: State, action: str) -> State:
@@ -37,41 +87,43 @@ def certain(game: Game, state: State, action: str) -> State:
     return after
 
 
-def test_kinds__are_of_every_source_and_the_published_ones_of_the_paper():
-    assert tuple(ACTIONS) == KINDS
-    assert PUBLISHED == {
-        "log": 0.39,
-        "cobblestone": 0.95,
-        "ore": 0.4,
-        "animal": 0.44,
-        "crafting table": 0.9,
-        "furnace": 0.8,
-    }
-    kinds = {"log": TREES, "cobblestone": (STONE,), "ore": ORES, "animal": ANIMALS}
-    for kind, sources in kinds.items():
-        assert {kind_of(Gathering(source.gives[0], source, 1, "")) for source in sources} == {kind}
+@pytest.mark.parametrize("action", ACTIONS)
+def test_published__is_table_18_by_station_item_and_amount(action: str):
+    assert probability(PUBLISHED, move_of(action)) == ACTIONS[action]
+    assert probability({}, move_of(action)) == 1
+
+
+def test_published__is_how_often_first_tries_succeed(rich: Game):
+    published = rich._replace(reliability=PUBLISHED)
+    for action, chance in ACTIONS.items():
+        tries = [apply(published._replace(luck=f"diamond/{draw}"), EVERYTHING, action)[2] for draw in range(600)]
+        assert set(tries) <= {"", MISSED}
+        # Six standard deviations at the most.
+        assert 1 - tries.count(MISSED) / len(tries) == pytest.approx(chance, abs=0.12 if chance < 1 else 0), action
+
+
+def test_kinds__are_narrow_first_and_every_action_is_of_one_wide_kind():
+    kinds = {action: kinds_of(move_of(action)) for action in ACTIONS}
+    assert kinds["mine 3 iron ore"] == ("3 iron ore", "iron ore", "ore")
+    assert kinds["craft 1 furnace using 8 cobblestone"] == ("craft at a table", "craft")
+    assert kinds["hunt 1 leather"] == ("cows", "animal")
+    assert {kind for each in kinds.values() for kind in each} == {*KINDS} - {"acacia log", "jungle log", "dark oak log"}
+    for each in kinds.values():
+        assert {*each} & {*WIDE_KINDS} == {each[-1]}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_reliability__is_how_often_a_kind_succeeds_and_no_other_misses(kind: str, game: Game):
-    probability = 0.4
-    shaky = game._replace(reliability={kind: probability})
-    missed = 0
-    for draw in range(1500):
-        _, _, reason, _ = apply(shaky._replace(luck=f"diamond/{draw}"), EVERYTHING, ACTIONS[kind])
-        missed += reason == MISSED
-    assert missed / 1500 == pytest.approx(1 - probability, abs=0.04)
-    for other, action in ACTIONS.items():
-        if other != kind:
-            assert not apply(shaky, EVERYTHING, action)[2]
+def test_reliability__of_a_kind_makes_no_other_miss(kind: str):
+    for action in ACTIONS:
+        assert (probability({kind: 0.4}, move_of(action)) < 1) == (kind in kinds_of(move_of(action)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_miss__costs_the_way_and_the_time_and_nothing_else(kind: str, game: Game):
-    hopeless = game._replace(reliability={kind: 1e-9})
-    after, answer, reason, why = apply(hopeless, EVERYTHING, ACTIONS[kind])
-    reached = certain(game, EVERYTHING, ACTIONS[kind])
-    verb = ACTIONS[kind].split()[0]
+@pytest.mark.parametrize("action", ACTIONS)
+def test_miss__costs_the_way_and_the_time_and_nothing_else(action: str, rich: Game):
+    hopeless = rich._replace(reliability=read_reliability(1e-9))
+    after, answer, reason, why = apply(hopeless, EVERYTHING, action)
+    reached = certain(rich, EVERYTHING, action)
+    verb = action.split()[0]
     assert answer.startswith(f"Failed to {verb} ")
     assert (reason, why) == (MISSED, "it may work another time")
     assert (after.at, after.ticks) == (reached.at, reached.ticks)
@@ -108,8 +160,9 @@ def test_refusals__are_no_tries(game: Game):
         ("perfect", {}),
         ("published", dict(PUBLISHED)),
         (1, {}),
-        (0.5, dict.fromkeys(KINDS, 0.5)),
-        ({"ore": 0.3, "craft": 1.0}, {"ore": 0.3}),
+        (0.5, dict.fromkeys(WIDE_KINDS, 0.5)),
+        ({"ore": 0.3, "diamond": 1.0}, {"diamond": 1.0, "ore": 0.3}),
+        ({"ore": 1.0, "craft": 1}, {}),
     ],
 )
 def test_argument__is_a_name_a_number_or_a_table(value: object, read: dict[str, float]):
@@ -120,7 +173,7 @@ def test_argument__is_a_name_a_number_or_a_table(value: object, read: dict[str, 
 def test_argument__of_any_other_kind_is_refused():
     with pytest.raises(UnknownName, match=r"unknown reliability 'publishd'\. Did you mean published"):
         gym.make(ID, reliability="publishd")
-    with pytest.raises(UnknownName, match="unknown kind of goal 'oar'"):
+    with pytest.raises(UnknownName, match="unknown kind of action 'oar'"):
         gym.make(ID, reliability={"oar": 0.5})
     for number in (0, -1, 1.5, True, None, float("nan"), {"ore": 0}):
         with pytest.raises(ValueError, match="expected a reliability above 0 and up to 1"):

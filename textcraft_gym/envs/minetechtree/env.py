@@ -111,8 +111,8 @@ class MineTechTreeEnv(TextEnv):
             did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.
         ticks: Limit of ticks, in place of the task's.
         reliability: How likely an action that is possible succeeds: ``perfect`` (always), ``published`` (the paper's
-            table 18, for the kinds of goals in ``reliability.py``), a number above 0 for all, or numbers by kind,
-            ``{"log": 0.5, "ore": 0.4}``, where a kind that is not named never misses.
+            table 18, and what it leaves out as ``reliability.py`` says), a number above 0 for all, or numbers by kind,
+            ``{"log": 0.5, "birch log": 0.4}``. The narrowest kind counts, and one that is not named never misses.
         durability: Whether tools wear out and break.
         around: How the distances of sources are told: ``exact``, in steps; ``rough``, as the nearest of 10, 20, 40, 80
             and 160; ``names``, not at all. The sources are listed by what is told, then by name.

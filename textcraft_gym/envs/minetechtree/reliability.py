@@ -1,8 +1,11 @@
-"""Reliability: how likely a goal that is possible is reached, by kind of goal.
+"""Reliability: how likely an action that is possible succeeds, by its kind.
 
-The players of DEPS act through a learned controller, which misses: the paper gives its success for single goals (Wang
-et al. 2023, table 18). Those goals stand here for their kinds: one wood for all, one ore for all, one animal for all.
-Crafting (but for the two published goals), smelting and equipping are commands in MineDojo, which do not miss.
+The players of DEPS act through a learned controller, which misses. The paper gives its success for single goals (Wang
+et al. 2023, table 18): oak and birch logs, cobblestone, iron ore (one, and three at once), diamonds, sheep, cows, pigs;
+crafting without a crafting table, crafting at one, smelting, and equipping, which never misses. Chosen here are
+
+- the oak's rate for the other woods, and that of one iron ore for coal and quartz;
+- the rate of one iron ore for two, and that of three for more; of no other item does the amount matter.
 """
 
 from __future__ import annotations
@@ -12,28 +15,67 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from textcraft_gym.envs.minetechtree.facts import ANIMALS, FURNACE, ORES, STONE, TABLE, TREES
+from textcraft_gym.envs.minetechtree.facts import ANIMALS, ORES, SOURCE_OF, STONE, TABLE, TREES
 from textcraft_gym.envs.minetechtree.moves import Equipping, Gathering, Making
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.recipes.recipe import name_of
 
 Reliability: TypeAlias = Mapping[str, float]
-"""The probability of each kind of goal that can miss."""
+"""The probability of success by kind of action; a kind without one, in itself or in a wider one, never misses."""
 
 PUBLISHED: Reliability = MappingProxyType(
-    {"log": 0.39, "cobblestone": 0.95, "ore": 0.40, "animal": 0.44, "crafting table": 0.90, "furnace": 0.80}
+    {
+        "oak log": 0.39,
+        "birch log": 0.29,
+        "log": 0.39,
+        "cobblestone": 0.95,
+        "3 iron ore": 0.16,
+        "iron ore": 0.40,
+        "diamond": 0.35,
+        "ore": 0.40,
+        "cows": 0.60,
+        "sheep": 0.44,
+        "pigs": 0.49,
+        "craft at a table": 0.90,
+        "smelt": 0.80,
+    }
 )
-"""Table 18: oak log, cobblestone, iron ore, sheep, crafting table and furnace."""
+"""Table 18, but for ``log`` and ``ore``, which are chosen."""
 
 NAMED: Mapping[str, Reliability] = {"perfect": {}, "published": PUBLISHED}
 
-KINDS = (*PUBLISHED, "craft", "smelt", "equip")
+MANY_ORES = 3
+"""The number of iron ores from which an action is of the kind ``3 iron ore``."""
 
-_KIND_OF = (
+_WIDE_KINDS = (
     {source.name: "log" for source in TREES}
     | {source.name: "ore" for source in ORES}
     | {source.name: "animal" for source in ANIMALS}
-    | {STONE.name: "cobblestone", TABLE: "crafting table", FURNACE: "furnace"}
+    | {STONE.name: "cobblestone"}
 )
+
+WIDE_KINDS = (*dict.fromkeys(_WIDE_KINDS.values()), "craft", "smelt", "equip")
+"""The kinds that every action is of exactly one of."""
+
+
+def kinds_of(move: Gathering | Making | Equipping) -> tuple[str, ...]:
+    """Return the kinds that a move is of, the narrowest first."""
+    if isinstance(move, Gathering):
+        narrow = _narrow_kind(move.item)
+        many = ("3 iron ore",) if narrow == "iron ore" and move.amount >= MANY_ORES else ()
+        return (*many, narrow, _WIDE_KINDS[move.source.name])
+    if isinstance(move, Making):
+        return ("craft at a table", "craft") if move.station == TABLE else (move.verb,)
+    return ("equip",)
+
+
+def _narrow_kind(item: str) -> str:
+    """Return the kind of a gathered item alone: its name, or the animals that drop it."""
+    source = SOURCE_OF[item]
+    return source.name if source in ANIMALS else name_of(item)
+
+
+KINDS = tuple(dict.fromkeys([*map(_narrow_kind, SOURCE_OF), "3 iron ore", "craft at a table", *WIDE_KINDS]))
 
 
 def read_reliability(value: Any) -> Reliability:
@@ -47,20 +89,19 @@ def read_reliability(value: Any) -> Reliability:
         if value not in NAMED:
             raise UnknownName("reliability", value, list(NAMED))
         return NAMED[value]
-    by_kind: Mapping[str, Any] = value if isinstance(value, Mapping) else dict.fromkeys(KINDS, value)
+    by_kind: Mapping[str, Any] = value if isinstance(value, Mapping) else dict.fromkeys(WIDE_KINDS, value)
     for kind, number in by_kind.items():
         if kind not in KINDS:
-            raise UnknownName("kind of goal", kind, KINDS)
+            raise UnknownName("kind of action", kind, KINDS)
         if type(number) not in (int, float) or not 0 < number <= 1:
             raise ValueError(f"expected a reliability above 0 and up to 1, got {number!r}")
-    return {kind: by_kind[kind] for kind in KINDS if by_kind.get(kind, 1) < 1}
+    # A narrow kind that never misses is kept, since a wider one may.
+    return {kind: by_kind[kind] for kind in KINDS if kind in by_kind} if min(by_kind.values(), default=1) < 1 else {}
 
 
-def kind_of(move: Gathering | Making | Equipping) -> str:
-    """Return the kind of goal that a move reaches."""
-    if isinstance(move, Gathering):
-        return _KIND_OF[move.source.name]
-    return _KIND_OF.get(move.item, move.verb) if isinstance(move, Making) else "equip"
+def probability(reliability: Reliability, move: Gathering | Making | Equipping) -> float:
+    """Return the probability that a move succeeds: that of the narrowest of its kinds that has one."""
+    return next((reliability[kind] for kind in kinds_of(move) if kind in reliability), 1.0)
 
 
 def misses(luck: str, item: str, number: int, probability: float) -> bool:

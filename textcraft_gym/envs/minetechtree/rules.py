@@ -24,7 +24,7 @@ from textcraft_gym.envs.minetechtree.moves import (
     Making,
     understand,
 )
-from textcraft_gym.envs.minetechtree.reliability import kind_of, misses
+from textcraft_gym.envs.minetechtree.reliability import misses, probability
 from textcraft_gym.envs.minetechtree.state import Game, Point, State, slot
 from textcraft_gym.envs.minetechtree.techtree import Offer
 from textcraft_gym.envs.turn import Turn
@@ -49,18 +49,14 @@ def apply(game: Game, state: State, action: str) -> Turn[State]:
         return turn
     if after.ticks > game.limit:
         return state._replace(ticks=game.limit), text.TIME_IS_UP, OUT_OF_TIME, ""
-    if game.reliability and (number := _tries(game, state, move)):
+    if game.reliability and (chance := probability(game.reliability, move)) < 1:
+        number = state.tries.get(move.item, 0) + 1
         after = after._replace(tries={**state.tries, move.item: number})
-        if misses(game.luck, move.item, number, game.reliability[kind_of(move)]):
+        if misses(game.luck, move.item, number, chance):
             # The way and the time are behind the player, and nothing else has changed.
             missed = state._replace(at=after.at, ticks=after.ticks, tries=after.tries)
             return missed, text.missed(_verb(move), name_of(move.item)), MISSED, text.AGAIN
     return _with_aims(game, after), answer, "", ""
-
-
-def _tries(game: Game, state: State, move: Gathering | Making | Equipping) -> int:
-    """Return the number of this try for an item, from 1; 0 if it cannot miss."""
-    return state.tries.get(move.item, 0) + 1 if kind_of(move) in game.reliability else 0
 
 
 def _verb(move: Gathering | Making | Equipping) -> str:

@@ -68,7 +68,7 @@ class Game(NamedTuple):
         limit: The limit of ticks.
         around: How distances are told, one of ``text.AROUND``.
         durability: Whether tools wear out and break.
-        reliability: The probability of each kind of goal that can miss.
+        reliability: The probability of success by kind of action; one without any never misses.
         luck: The seed of the misses.
     """
 
