@@ -43,7 +43,7 @@ class DEPSAgent(Replanner):
     """
 
     name: ClassVar[str] = "deps"
-    prompt_name: ClassVar[str] = "deps"
+    prompt_name: str = "deps"
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ class GoalPlanner:
     """
 
     name: ClassVar[str]
-    prompt_name: ClassVar[str]
+    prompt_name: str
 
     def __init__(
         self,

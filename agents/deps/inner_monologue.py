@@ -30,7 +30,7 @@ class InnerMonologueAgent(GoalPlanner):
     """
 
     name: ClassVar[str] = "inner_monologue"
-    prompt_name: ClassVar[str] = "inner_monologue"
+    prompt_name: str = "inner_monologue"
 
     def __init__(
         self,

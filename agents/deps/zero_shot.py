@@ -30,7 +30,7 @@ class ZeroShotAgent(Replanner):
     """
 
     name: ClassVar[str] = "zero_shot"
-    prompt_name: ClassVar[str] = "deps"
+    prompt_name: str = "deps"
 
     def __init__(
         self,
@@ -66,4 +66,4 @@ class ChainOfThoughtAgent(ZeroShotAgent):
     """
 
     name: ClassVar[str] = "chain_of_thought"
-    prompt_name: ClassVar[str] = "chain_of_thought"
+    prompt_name: str = "chain_of_thought"

@@ -2,16 +2,18 @@
 
 Allowed are integers, texts, f-strings without formats and flat lists, variables, arithmetic, comparisons, ``and``,
 ``or``, ``not``, ``if``, ``for``, ``while``, ``assert`` with a message, ``pass``, ``break``, ``continue``, ``return``
-and functions, whose parameters may have defaults. There are no imports, no subscripts and no built-in functions but
-``range``, ``min``, ``max``, ``len``, ``print``, which prints nothing, and ``literal_eval``. A call of any other name is
-an action. Only ``agent`` has attributes, and only where the caller gives one.
+and functions, whose parameters may have defaults. There are no subscripts and no built-in functions but ``range``,
+``min``, ``max``, ``len``, ``print``, which prints nothing, and ``literal_eval``. A call of any other name is an action.
+Nothing is imported: ``from actions import ...`` does nothing, and is allowed only where the caller says so. Only the
+objects that the caller gives have attributes, such as ``agent``.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from textcraft_gym.agents.contract.agent import Request
@@ -46,8 +48,12 @@ Section: TypeAlias = Callable[[ast.If], AbstractContextManager[None]]
 """Returns the context in which the body of an ``if`` runs."""
 
 
+ACTIONS = "actions"
+"""The module from which a program may import its actions, where the caller allows it."""
+
+
 class Steered(Protocol):
-    """What stands behind the object ``agent`` of a program."""
+    """What stands behind an object of a program, such as ``agent``."""
 
     def attribute(self, name: str) -> Value:
         """Return the value of an attribute; ProgramError if there is none of that name."""
@@ -88,14 +94,24 @@ class Interpreter:
         action: Plays the calls of names that are neither built-in nor the program's own functions.
         agent: What stands behind the value ``AGENT``; None if no value has attributes.
         section: Returns the context in which the body of an ``if`` runs.
+        objects: The objects that have attributes wherever their names are written.
+        imports: Whether ``from actions import ...`` is allowed.
     """
 
     def __init__(
-        self, action: Action, agent: Steered | None = None, section: Section = lambda _: nullcontext()
+        self,
+        action: Action,
+        agent: Steered | None = None,
+        section: Section = lambda _: nullcontext(),
+        *,
+        objects: Mapping[str, Steered] = MappingProxyType({}),
+        imports: bool = False,
     ) -> None:
         self.action = action
         self.agent = agent
         self.section = section
+        self.objects = objects
+        self.imports = imports
         self.functions: dict[str, Function] = {}
         self.steps = self.work = self.depth = 0
 
@@ -175,6 +191,8 @@ class Interpreter:
             raise _Break
         elif isinstance(node, ast.Continue):
             raise _Continue
+        elif isinstance(node, ast.ImportFrom) and self.imports and node.module == ACTIONS:
+            return
         elif not isinstance(node, ast.Pass):
             raise ProgramError(f"{type(node).__name__} is not allowed")
 
@@ -361,9 +379,11 @@ class Interpreter:
         return names[name]
 
     def _steered(self, node: ast.Attribute, names: Names) -> Steered:
-        """Return what has an attribute: the agent, by a name of it."""
+        """Return what has an attribute: an object, or the agent, by a name of it."""
+        if isinstance(node.value, ast.Name) and node.value.id in self.objects:
+            return self.objects[node.value.id]
         if not isinstance(node.value, ast.Name) or self.agent is None:
-            raise ProgramError("only agent has attributes")
+            raise ProgramError(f"only {' and '.join(self.objects) or 'agent'} has attributes")
         if self._name(node.value.id, names) is not AGENT:
             raise ProgramError(f"only agent has attributes, and {node.value.id} is not agent")
         return self.agent

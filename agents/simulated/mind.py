@@ -173,13 +173,19 @@ class Mind(ABC):
         return self._too_much(lines, self.span) or self.call(first)
 
     def program(self, *, checked: bool) -> str:
-        """Return the plan as a program, with a check before each step if ``checked``."""
+        """Return the plan as a program in the form that the demonstrations show; with assertions if ``checked``."""
         steps = self._full_plan(self.wants)
         if isinstance(steps, str):
             return steps
+        calls = [self.statement(step.want, checked=checked) for step in steps]
         if checked:
-            return "\n    ".join(["def plan():", *(self.statement(step.want, checked=True) for step in steps)])
-        return "\n".join(self.statement(step.want) for step in steps)
+            return "\n    ".join(["def plan():", *calls])
+        if self.reading.manual.shows("from actions import"):
+            verbs = ", ".join(dict.fromkeys(call.partition("(")[0] for call in calls))
+            return "\n    ".join([f"from actions import {verbs}\n\ndef plan():", *calls])
+        if self.reading.manual.shows(r"while not inventory\.has"):
+            calls = list(map(_repeated, calls))
+        return "\n".join(calls)
 
     def statement(self, want: Want, *, checked: bool = False) -> str:
         """Return a step as a line of a program; counts are totals held afterwards."""
@@ -436,6 +442,12 @@ def read_steps(text: str, want: Callable[[str], Want | None]) -> list[Want]:
         if step := want(step_text):
             steps.append(step)
     return steps
+
+
+def _repeated(call: str) -> str:
+    """Return a call in a loop until it is reached; equipping has none, since only held items can be counted."""
+    verb, _, arguments = call.partition("(")
+    return call if verb == "equip" else f"while not inventory.has({arguments}:\n    {call}"
 
 
 def _requirements(recipe: Recipe) -> list[Want]:

@@ -30,6 +30,7 @@ AGENTS = (
     "inner_monologue",
     "code_as_policies",
     "progprompt",
+    "progprompt_assertions",
 )
 BEGINS = {"minetechtree": "You are in the ", "textcraft": "Crafting commands:"}
 PLAYED_IN = {
@@ -241,7 +242,7 @@ def test_single_goals__lead_to_what_is_told_after_each():
     assert state.obtained == {aim.item for aim in game.aims}
 
 
-@pytest.mark.parametrize("agent", ["code_as_policies", "progprompt"])
+@pytest.mark.parametrize("agent", ["code_as_policies", "progprompt", "progprompt_assertions"])
 def test_programs__are_read_and_win(agent: str):
     (example,) = examples(agent)
     first, *lines = example.lines
@@ -249,17 +250,42 @@ def test_programs__are_read_and_win(agent: str):
     env = begin(example)
     actions: list[str] = []
 
+    def count(thing):
+        counted = re.findall(r"([0-9]+) ([^,]+)", env.step("inventory")[0])
+        return has({item: int(count) for count, item in counted}, thing)
+
     def call(name, arguments):
         yield from ()
-        thing, count = [*arguments, 1][:2]
+        thing, number = [*arguments, 1][:2]
         if name == "count":
-            counted = re.findall(r"([0-9]+) ([^,]+)", env.step("inventory")[0])
-            return has({item: int(count) for count, item in counted}, thing)
+            return count(thing)
         item = KINDS.get(thing, thing)
-        action = f"{name} {item}" if name == "equip" else f"{name} {count} {item}"
+        action = f"{name} {item}" if name == "equip" else f"{name} {number} {item}"
         actions.append(f"{action} using {TAKES[thing]}" if name == "craft" else action)
         assert wins(env, actions[-1:]) == (name == "equip")
         return True
 
-    assert not list(Interpreter(call).run(parse_program("\n".join(lines), checks=True)))
+    class Held:
+        def call(self, name, arguments):
+            yield from ()
+            assert name == "has"
+            return count(arguments[0]) >= arguments[1]
+
+    interpreter = Interpreter(call, objects={"inventory": Held()}, imports=True)
+    assert not list(interpreter.run(parse_program("\n".join(lines), checks=True)))
     assert actions[-1] == "equip leather boots"
+    assert len(actions) == 6
+
+
+def test_programs__of_the_papers_listings_have_their_form():
+    """Each step of listing 8 is a loop; listing 5 has imports and no assertions, which are Singh et al.'s."""
+    for game in BEGINS:
+        loops, imports, asserts = (
+            "\n".join(examples(agent, game)[0].lines)
+            for agent in ("code_as_policies", "progprompt", "progprompt_assertions")
+        )
+        steps = re.findall(r"^ *(?!equip)\w+\('", loops, re.M)
+        assert len(steps) == loops.count("while not inventory.has(") > 2
+        assert "\nfrom actions import " in imports
+        assert "assert" not in imports
+        assert " else " in asserts

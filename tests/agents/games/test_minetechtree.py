@@ -563,8 +563,35 @@ make('crafting_table', 1)
 make('bowl', 4)
 """,
     ),
-    "checked": (
+    "looped": (
+        CodeAsPoliciesAgent(MINETECHTREE),
+        """
+while not inventory.has('log', 2):
+    mine('log', 2)
+while not inventory.has('planks', 8):
+    craft('planks', 8)
+def make(item):
+    while not inventory.has(item):
+        craft(item)
+make('crafting table')
+make('bowl')
+""",
+    ),
+    "imported": (
         ProgPromptAgent(MINETECHTREE),
+        """
+from actions import mine, craft
+
+def obtain_bowl():
+    # 1: 2 logs make 8 planks
+    mine('log', 2)
+    craft('planks', 8)
+    craft('crafting table', 1)
+    craft('bowl', 4)
+""",
+    ),
+    "checked": (
+        ProgPromptAgent(MINETECHTREE, assertions=True),
         """
 def plan():
     assert count('log') >= 2 else mine('log', 2)
@@ -593,7 +620,34 @@ def test_program__counts_kinds_and_what_is_worn_is_a_thing_of_its_own():
     assert "Could not equip shield: requires 1 shield" in [p for p in episode.trace.parts if isinstance(p, str)]
 
 
+@pytest.mark.parametrize("shaky", ["mine 2", "craft 8"])
+def test_program__repeats_in_a_loop_what_misses_and_without_one_does_not(shaky: str):
+    """The controller misses some of the time: listing 8's loop tries again, and a call alone does not."""
+    kind = {"mine 2": "log", "craft 8": "craft"}[shaky]
+    looped, alone = (
+        played(agent, PROGRAMS[name][1], task="bowl", reliability={kind: 0.3}, seed=3)
+        for name, agent in (("looped", CodeAsPoliciesAgent(MINETECHTREE)), ("imported", ProgPromptAgent(MINETECHTREE)))
+    )
+    assert sum(action.startswith(shaky) for action in actions(looped)) > 1
+    assert (looped.won, alone.won) == (True, False)
+
+
+def test_program__whose_loop_gets_nowhere_is_stopped():
+    """Nothing is spent by what is refused: without bounds of its own the loop would go on for ever."""
+    for call in ("craft('stick', 4)", "count('stick')"):
+        episode = played(CodeAsPoliciesAgent(MINETECHTREE), f"while not inventory.has('stick', 4): {call}")
+        assert (episode.won, episode.stop_reason, episode.steps) == (False, "max_steps", MINETECHTREE.max_steps)
+
+
 BAD_PROGRAMS = [
+    "inventory",
+    "inventory.held",
+    "inventory.get('log')",
+    "inventory.has()",
+    "inventory.has('log', '2')",
+    "inventory.has.has('log')",
+    "from actions.more import mine\nmine('log', 1)",
+    "import actions",
     "no program",
     "import os\nos.remove('x')\nmine('log', 1)",
     "from sys import exit\nexit()",

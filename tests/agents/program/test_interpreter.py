@@ -37,6 +37,35 @@ def steer(text: str, **names) -> tuple[list[tuple[str, list[object]]], dict[str,
     return robot.called, names
 
 
+def test_objects__are_known_by_name_everywhere_and_nowhere_a_value():
+    robot = Robot()
+    objects = {"robot": robot}
+    program = parse_program("def f():\n    return robot.place\nassert f() == robot.place\nrobot.goto('bed 2')")
+    assert list(Interpreter(robot.action, objects=objects).run(program)) == []
+    assert robot.called == [("goto", ["bed 2"])]
+    for text, complaint in {
+        "get(robot)": "there is no robot",
+        "robot.name": "agent has no name",
+        "agent.goto('bed 2')": "only robot has attributes",
+        "'a'.goto('bed 2')": "only robot has attributes",
+        "robot.goto.goto('bed 2')": "only robot has attributes",
+    }.items():
+        with pytest.raises(ProgramError, match=complaint):
+            list(Interpreter(robot.action, objects=objects).run(parse_program(text)))
+
+
+def test_imports__of_actions_do_nothing_and_only_where_they_are_allowed():
+    robot = Robot()
+    program = parse_program("from actions import goto, look\ngoto('a')")
+    assert list(Interpreter(robot.action, imports=True).run(program)) == []
+    assert robot.called == [("goto", ["a"])]
+    for text in ("import actions", "from actions.more import go", "from os import go", "from . import go"):
+        with pytest.raises(ProgramError, match=r"Import(From)? is not allowed"):
+            list(Interpreter(robot.action, imports=True).run(parse_program(text)))
+    with pytest.raises(ProgramError, match="ImportFrom is not allowed"):
+        list(Interpreter(robot.action).run(program))
+
+
 @pytest.mark.parametrize(
     ("program", "actions"),
     [

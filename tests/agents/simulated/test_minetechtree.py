@@ -292,7 +292,7 @@ def test_simulated__says_the_next_goal_until_all_is_done():
 
 
 def test_simulated__writes_programs():
-    assert plan("code_as_policies", BOOTS) == [
+    calls = [
         "mine('log', 1)",
         "craft('planks', 4)",
         "craft('crafting table', 1)",
@@ -300,7 +300,15 @@ def test_simulated__writes_programs():
         "craft('leather boots', 1)",
         "equip('leather boots')",
     ]
+    looped = [(f"while not inventory.has({call.partition('(')[2]}:", f"    {call}") for call in calls[:-1]]
+    assert plan("code_as_policies", BOOTS) == [*(line for loop in looped for line in loop), calls[-1]]
     assert plan("progprompt", BOOTS) == [
+        "from actions import mine, craft, hunt, equip",
+        "",
+        "def plan():",
+        *(f"    {call}" for call in calls),
+    ]
+    assert plan("progprompt_assertions", BOOTS) == [
         "def plan():",
         "    assert count('log') >= 1 else mine('log', 1)",
         "    assert count('planks') >= 4 else craft('planks', 4)",
