@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from copy import deepcopy
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -238,13 +241,69 @@ def test_unknown_names__say_what_there_is():
         gym.make("MineDojo-v0", simulator=Made()).reset(options={"taks": 1})
 
 
-def test_missing_simulator__says_what_to_install(monkeypatch):
+def test_reset__plays_a_task_again_though_minedojo_takes_its_specification_apart(monkeypatch: pytest.MonkeyPatch):
+    """As ``minedojo.make`` does: it pops what it reads, from a table that all its calls share."""
+    shared = {"harvest_1_diamond": {"__cls__": "harvest", "prompt": "a diamond", "sides": {"left": [1]}}}
+    before = deepcopy(shared)
+    monkeypatch.setitem(sys.modules, "minedojo.tasks", SimpleNamespace(ALL_TASKS_SPECS=shared))
+    made = Made()
+
+    def make(task: str, **arguments: Any) -> StandIn:
+        if task != "open-ended":
+            specification = shared[task]
+            specification.pop("prompt")
+            specification.pop("__cls__")
+            specification["sides"]["left"].clear()
+        return made(task, **arguments)
+
+    env = gym.make("MineDojo-v0", simulator=make)
+    for _ in range(3):
+        env.reset(seed=0, options={"task": "diamond"})
+        assert shared == before
+    env.reset(seed=0, options={"task": "diamond+chest"})  # of no specification
+    assert len(made.all) == 4
+
+
+def test_seed__is_that_of_the_simulators_generator_alone():
+    made = Made()
+    gym.make("MineDojo-v0", simulator=made).reset(seed=7, options={"task": "diamond"})
+    ((_, arguments),) = made.calls
+    assert set(arguments) == {"image_size", "seed"}  # and no world_seed
+
+
+INSTALLS = r".* Java 8 .*'pip<24\.1'.*gym==0\.21\.0.*minedojo numpy==1\.23\.5 opencv-python-headless==4\.8\.1\.78"
+
+
+def test_missing_simulator__says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     def fail(name: str) -> None:
         raise ImportError(f"no {name} here")
 
     monkeypatch.setattr("textcraft_gym.envs.minedojo.env.import_module", fail)
-    with pytest.raises(MineDojoMissing, match=r"no minedojo here.* Java 8 .*gym==0\.21\.0.*pip install minedojo"):
+    with pytest.raises(MineDojoMissing, match=f"no minedojo here{INSTALLS}"):
         gym.make("MineDojo-v0")
+
+
+@pytest.mark.parametrize(
+    ("numpy", "java", "complaint"),
+    [
+        ("2.4.6", "/usr/bin/java", r"does not work with NumPy 2\.4\.6\."),
+        ("1.24.0", "/usr/bin/java", r"does not work with NumPy 1\.24\.0\."),
+        ("1.23.5", None, r"finds no command java\."),
+        ("1.23.5", "/usr/bin/java", None),
+    ],
+)
+def test_simulator__that_would_break_later_says_what_it_needs(
+    numpy: str, java: str | None, complaint: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    module = "textcraft_gym.envs.minedojo.env"
+    monkeypatch.setattr(f"{module}.import_module", lambda name: SimpleNamespace(make=Made()))
+    monkeypatch.setattr(f"{module}.np.__version__", numpy)
+    monkeypatch.setattr(f"{module}.shutil.which", lambda name: java)
+    if complaint:
+        with pytest.raises(MineDojoMissing, match=complaint + INSTALLS):
+            gym.make("MineDojo-v0")
+    else:
+        gym.make("MineDojo-v0").reset(seed=0)
 
 
 def test_minedojo__is_evaluated_as_any_other(tmp_path: Path):

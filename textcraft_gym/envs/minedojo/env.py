@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from textcraft_gym.envs.minedojo.commands import Command, command, held, is_near, place_of, worn
 from textcraft_gym.envs.minedojo.names import new_name, old_name, task_id
@@ -34,6 +40,14 @@ from textcraft_gym.recipes.recipe import name_of
 NO_SKILL = "no_skill"
 SKILL_FAILED = "skill_failed"
 REASONS = (UNKNOWN_ACTION, UNKNOWN_ITEM, NOT_ENOUGH, NEEDS_TABLE, NEEDS_FURNACE, NO_SKILL, SKILL_FAILED)
+
+PINS = "numpy==1.23.5 opencv-python-headless==4.8.1.78"
+"""Requirements of MineDojo 0.1 beside the old Gym: it writes ``np.unicode_``, which NumPy 2 lacks, and ``np.bool``."""
+HOW_TO_PLAY = (
+    "It needs Java 8 and, in an environment of its own, an old pip and Gym: pip install 'pip<24.1' 'setuptools<66' "
+    f"'wheel<0.39' && pip install --no-build-isolation gym==0.21.0 && pip install minedojo {PINS}; see "
+    f"https://docs.minedojo.org. The task specifications alone need no simulator: {HOW_TO_INSTALL}"
+)
 
 OPEN_ENDED = "open-ended"
 IMAGE_SIZE = (160, 256)
@@ -66,9 +80,14 @@ Simulator: TypeAlias = Callable[..., Any]
 class MineDojoEnv(TextEnv):
     """The real game through MineDojo, played with the text actions of ``MineTechTree-v0``.
 
-    It needs MineDojo itself, Java 8 and a display or a virtual one; none of that comes with this package, and this
-    environment has not been played on the real simulator: its tests use a stand-in that was written from the spaces
-    that MineDojo 0.1 declares. The actions that it sends and the fields that it reads are in ``commands.py``.
+    It needs MineDojo itself, Java 8 and a display or a virtual one; none of that comes with this package (the message
+    of ``MineDojoMissing`` says how it is installed). With the real package the first ``reset`` makes the simulator; no
+    game has been played on it: the tests use a stand-in that was written from the spaces that MineDojo 0.1 declares.
+    The actions that it sends and the fields that it reads are in ``commands.py``.
+
+    **Seeds**: the seed of ``reset`` draws the task, and seeds the simulator's own generator. It does not determine the
+    world, which is another one at each reset. MineDojo's argument ``world_seed`` is for that, by its documentation:
+    ``simulator=functools.partial(minedojo.make, world_seed="7")``.
 
     **Actions** (as in ``MineTechTree-v0``; names are those of Minecraft 1.16, and every wood is one wood):
 
@@ -104,7 +123,8 @@ class MineDojoEnv(TextEnv):
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        MineDojoMissing: If MineDojo is not installed, or cannot be imported; the message says how to install it.
+        MineDojoMissing: If MineDojo is not installed, cannot be imported, or lacks Java or the NumPy that it works
+            with; the message says how to install it.
         UnknownName: For a split, task or kind of rules that does not exist; the message lists those that do.
 
     **Ids**: ``MineDojo-v0``.
@@ -181,7 +201,8 @@ class MineDojoEnv(TextEnv):
     def _begin(self, task: Task, draw: int) -> str:
         self.close()
         self._task_id = _id_of(task)
-        self._simulator = self._make(self._task_id, image_size=self.image_size, seed=draw % (1 << 31))
+        with _specification_kept(self._task_id):
+            self._simulator = self._make(self._task_id, image_size=self.image_size, seed=draw % (1 << 31))
         self.observation = self._simulator.reset()
         self._ticks = 0
         self._ended = False
@@ -310,10 +331,21 @@ def _minedojo_make() -> Simulator:
     try:
         make: Simulator = import_module("minedojo").make
     except ImportError as error:
-        raise MineDojoMissing(
-            f"MineDojo's simulator cannot be imported ({error}). It needs Java 8 and, in an environment of its own, "
-            "the old Gym: pip install 'setuptools<66' 'wheel<0.39' && pip install --no-build-isolation gym==0.21.0 && "
-            "pip install minedojo; see https://docs.minedojo.org. The task specifications alone need no simulator: "
-            f"{HOW_TO_INSTALL}"
-        ) from error
+        raise MineDojoMissing(f"MineDojo's simulator cannot be imported ({error}). {HOW_TO_PLAY}") from error
+    if np.lib.NumpyVersion(np.__version__) >= "1.24.0":
+        raise MineDojoMissing(f"MineDojo does not work with NumPy {np.__version__}. {HOW_TO_PLAY}")
+    if shutil.which("java") is None:
+        raise MineDojoMissing(f"MineDojo finds no command java. {HOW_TO_PLAY}")
     return make
+
+
+@contextmanager
+def _specification_kept(task_id: str) -> Iterator[None]:
+    """Give MineDojo's specification of a task back to it: ``make`` takes it apart, and cannot make the task again."""
+    shared = getattr(sys.modules.get("minedojo.tasks"), "ALL_TASKS_SPECS", {})
+    specification = deepcopy(shared.get(task_id))
+    try:
+        yield
+    finally:
+        if specification is not None:
+            shared[task_id] = specification
