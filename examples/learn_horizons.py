@@ -7,7 +7,7 @@ all. It takes a minute or two.
 
     python examples/learn_horizons.py --out agents/deps/horizons/minetechtree.json
 
-Source: section 3.4 of Wang et al., Describe, Explain, Plan and Select, 2023.
+Source: section 3.3 of Wang et al., Describe, Explain, Plan and Select, 2023.
 """
 
 from __future__ import annotations

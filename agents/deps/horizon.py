@@ -3,7 +3,7 @@
 The classes are geometric: each is longer than the one before by the same factor. The expected duration is the mean over
 the classes, weighted by their probabilities. ``examples/learn_horizons.py`` fits the weights.
 
-Source: the horizon-predictive selector of DEPS (Wang et al. 2023, section 3.4), with features from text only.
+Source: the horizon-predictive selector of DEPS (Wang et al. 2023, section 3.3), with features from text only.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The probability of each goal is the softmax of its negative horizon, the time until it is reached. A selector returns
 horizons; ``fixed`` and ``random`` return constant ones that keep the plan's order or make all goals equally likely.
 
-Source: Wang et al., Describe, Explain, Plan and Select, 2023, section 3.4.
+Source: Wang et al., Describe, Explain, Plan and Select, 2023, section 3.3.
 """
 
 from __future__ import annotations

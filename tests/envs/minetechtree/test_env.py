@@ -51,6 +51,33 @@ def test_several_goals__are_won_when_each_was_obtained():
     assert won == [(0.0, False, False)] * 4 + [(1.0, True, True)]  # though both sticks are not held any more
 
 
+def test_given__is_held_at_first_unless_it_is_the_goal():
+    env = gym.make(ID, given={"wooden axe": 1, "minecraft:oak_planks": 3}, expert=True)
+    _, info = env.reset(seed=0, options={"task": "chest"})
+    assert env.step("inventory")[0].strip() == "Inventory: 1 wooden axe, 3 oak planks"
+    bare = gym.make(ID, expert=True)
+    bare.reset(seed=0, options={"task": "chest"})
+    quicker, slower = (one.step("mine 1 oak log")[4]["ticks"] for one in (env, bare))
+    assert quicker < slower
+    for task in ("wooden_axe", ["chest", "wooden_axe"]):
+        _, info = env.reset(seed=0, options={"task": task})
+        assert env.step("inventory")[0].strip() == "Inventory: 3 oak planks"
+        assert not info["won"]
+        while not info["won"]:
+            info = env.step(info["expert_plan"][0])[4]
+    snapshot = env.get_wrapper_attr("snapshot")()
+    with pytest.raises(ValueError, match="expected a snapshot of"):
+        bare.get_wrapper_attr("restore")(snapshot)
+
+
+def test_given__is_items_with_counts():
+    with pytest.raises(UnknownName, match=r"unknown item 'wooden ax'\. Did you mean wooden axe"):
+        gym.make(ID, given={"wooden ax": 1})
+    for given in ({"wooden axe": 0}, {"wooden axe": "1"}, "wooden axe", ["wooden axe"]):
+        with pytest.raises(ValueError, match="expected given"):
+            gym.make(ID, given=given)
+
+
 def test_ticks__truncate():
     env = gym.make(ID, ticks=400)
     env.reset(seed=0, options={"task": "chest"})

@@ -67,7 +67,7 @@ def parse(action: str) -> Action:
     if "\n" in line or not rest:
         return Unknown(line)
     if verb == "equip":
-        return Equip(_name(rest))
+        return Equip(player_name(rest))
     if verb not in _PREPOSITION:
         return Unknown(line)
     wanted, preposition, by = rest, "", ""
@@ -78,8 +78,10 @@ def parse(action: str) -> Action:
     if not counted or not count:
         return Unknown(line)
     if verb in ("mine", "hunt"):
-        return Gather(verb, _name(counted[2]), count, _name(by))
-    return _make(verb, _name(counted[2]), count, by) if preposition else Make(verb, _name(counted[2]), count)
+        return Gather(verb, player_name(counted[2]), count, player_name(by))
+    return (
+        _make(verb, player_name(counted[2]), count, by) if preposition else Make(verb, player_name(counted[2]), count)
+    )
 
 
 def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
@@ -89,11 +91,11 @@ def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
         amount = _count(counted[1]) if counted else 0
         if not counted or not amount:
             return WrongItem(part)
-        using.append((_name(counted[2]), amount))
+        using.append((player_name(counted[2]), amount))
     return Make(verb, item, count, tuple(using))
 
 
-def _name(typed: str) -> str:
+def player_name(typed: str) -> str:
     """Return the player's name of an item that is given by name or id: ``oak log`` for ``minecraft:oak_log``."""
     return typed.strip().removeprefix("minecraft:").replace("_", " ")
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.actions import player_name
 from textcraft_gym.envs.minetechtree.admissible import admissible_commands
 from textcraft_gym.envs.minetechtree.costs import costs
 from textcraft_gym.envs.minetechtree.expert import expert_plan
@@ -104,12 +105,14 @@ class MineTechTreeEnv(TextEnv):
     with their largest limit. Otherwise the seed draws a task from the split.
 
     Args:
-        split: ``core71`` (the default: the tasks of the paper's results), ``table2`` (the 69 of its released table,
-            without stone and its pressure plate), a group, ``MT1`` to ``MT8``, or ``all`` (76).
+        split: ``core71`` (the default: as many as the paper's text speaks of; which, is inferred), ``table2`` (the 69
+            of its results, without stone and its pressure plate), a group, ``MT1`` to ``MT8``, or ``all`` (76).
         rules: ``vanilla``, or ``deps``, where armour and shield count when they are held.
         feedback: ``reason`` says in the answer why an action did nothing, as in the paper; ``terse`` says only that it
             did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.
         ticks: Limit of ticks, in place of the task's.
+        given: Items that are held at first, with their counts, ``{"wooden axe": 1}``; none by default. One that the
+            task asks for is not given. (The paper's table 1 gives an axe, without saying of which material.)
         reliability: How likely an action that is possible succeeds: ``perfect`` (always), ``published`` (the paper's
             table 18, and what it leaves out as ``reliability.py`` says), a number above 0 for all, or numbers by kind,
             ``{"log": 0.5, "birch log": 0.4}``. The narrowest kind counts, and one that is not named never misses.
@@ -125,8 +128,8 @@ class MineTechTreeEnv(TextEnv):
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.
-        ValueError: For ticks below 1, a reliability that is not above 0 and up to 1, or a switch that is neither True
-            nor False.
+        ValueError: For ticks or a count below 1, a reliability that is not above 0 and up to 1, given items without
+            counts, or a switch that is neither True nor False.
 
     **Ids**: ``MineTechTree-v0``.
 
@@ -147,6 +150,7 @@ class MineTechTreeEnv(TextEnv):
         rules: Literal["vanilla", "deps"] = "vanilla",
         feedback: Literal["reason", "terse"] = "reason",
         ticks: int | None = None,
+        given: Mapping[str, int] | None = None,
         reliability: Literal["perfect", "published"] | float | Mapping[str, float] = "perfect",
         durability: bool = False,
         around: Literal["exact", "rough", "names"] = "exact",
@@ -170,6 +174,7 @@ class MineTechTreeEnv(TextEnv):
         self.rules = rules
         self.feedback = feedback
         self.ticks = ticks
+        self.given = _read_given({} if given is None else given)
         self.reliability: Reliability = read_reliability(reliability)
         self.durability = durability
         self.around = around
@@ -209,9 +214,11 @@ class MineTechTreeEnv(TextEnv):
 
     def _begin(self, task: Task, draw: int) -> str:
         self._set_up(task, draw)
-        self._state = FIRST
+        aims = {aim.item for aim in task.aims}
+        held = {item: count for item, count in self.given.items() if item not in aims}
+        self._state = FIRST._replace(inventory=held)
         self._plan = []
-        return text.reset(self.game, FIRST)
+        return text.reset(self.game, self._state)
 
     def _play(self, action: str) -> Step:
         game = self.game
@@ -259,6 +266,7 @@ class MineTechTreeEnv(TextEnv):
             "rules": self.rules,
             "feedback": self.feedback,
             "ticks": self.ticks,
+            "given": tuple(self.given.items()),
             "reliability": tuple(self.reliability.items()),
             "durability": self.durability,
             "around": self.around,
@@ -276,6 +284,20 @@ class MineTechTreeEnv(TextEnv):
         inventory, equipped, (at, ticks, obtained), wear, tries, plan = position
         self._state = State(dict(inventory), dict(equipped), at, ticks, obtained, dict(wear), dict(tries))
         self._plan = list(plan)
+
+
+def _read_given(given: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts of given items by their ids."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"expected given as counts by item, got {given!r}")
+    ids, held = tech_tree().ids, {}
+    for name, count in given.items():
+        item = player_name(str(name))
+        if item not in ids:
+            raise UnknownName("item", name, list(ids))
+        at_least(f"given[{name!r}]", count, 1)
+        held[ids[item]] = count
+    return held
 
 
 @cache

@@ -70,10 +70,11 @@ PAPER_NAMES = {
 """The paper's names, those of Minecraft 1.11; a task is found under either."""
 
 NOT_CORE = frozenset({"armor_stand", "quartz_block", "stone_bricks", "stone_brick_stairs", "stone_button"})
-"""The tasks of the list that are not among the 71 of the paper's results."""
+"""The tasks of the list that are not among the 71 of which the paper's text speaks: inferred, since it does not name
+them, and its results are of 69."""
 
 NOT_IN_TABLE_2 = frozenset({"stone", "stone_pressure_plate"})
-"""The further tasks that the table of the released results leaves out: it has 69, of which six of MT4."""
+"""The further tasks that tables 2 and 21 leave out: they have 69, of which six of MT4."""
 
 
 @dataclass(frozen=True)
