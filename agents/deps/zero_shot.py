@@ -21,7 +21,7 @@ class ZeroShotAgent(Replanner):
 
     Args:
         profile: The game to play; it must have a controller.
-        prompts: Source of the prompt, which is that of ``deps``.
+        prompts: Source of the prompt ``zero_shot``.
         rounds: Maximum number of re-plans; None for unlimited.
         feedback: What it is told of a failed goal: ``terse``, which one it is, or ``reason``, why as well; None for the
             default of the game's controller.
@@ -30,7 +30,7 @@ class ZeroShotAgent(Replanner):
     """
 
     name: ClassVar[str] = "zero_shot"
-    prompt_name: str = "deps"
+    prompt_name: str = "zero_shot"
 
     def __init__(
         self,

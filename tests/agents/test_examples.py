@@ -8,8 +8,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.agents.scripted import ScriptedModel
+from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.step_plan import Group, Plan, parse_plan
 from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
+from textcraft_gym.agents.deps.deps import WHY, DEPSAgent
+from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.program.interpreter import Interpreter
 from textcraft_gym.agents.program.parse import parse_program
 from textcraft_gym.agents.prompts import Prompts
@@ -26,6 +30,7 @@ AGENTS = (
     "plan_and_execute",
     "reflexion",
     "deps",
+    "zero_shot",
     "chain_of_thought",
     "inner_monologue",
     "code_as_policies",
@@ -209,7 +214,7 @@ def test_full_plans__win():
     assert wins(begin(boots), steps(parse_plan(reflected())))
 
 
-@pytest.mark.parametrize("agent", ["deps", "chain_of_thought", "inner_monologue"])
+@pytest.mark.parametrize("agent", ["deps", "zero_shot", "chain_of_thought", "inner_monologue"])
 def test_goals__that_explain_a_line_can_be_done(agent: str):
     shown = re.findall(r"such as (\w+\(.+\));$", _prompt(agent), re.M)
     assert len(shown) == 3
@@ -218,15 +223,30 @@ def test_goals__that_explain_a_line_can_be_done(agent: str):
             assert not isinstance(understand(action_of(one)), Refused)
 
 
-@pytest.mark.parametrize("agent", ["deps", "chain_of_thought"])
+@pytest.mark.parametrize("agent", ["deps", "zero_shot", "chain_of_thought"])
 def test_goals__are_read_whole_and_win(agent: str):
-    (example,) = examples(agent)
+    example, *_ = examples(agent)
     first, *lines = example.lines
     assert first == _prompt(agent).splitlines()[-1]
     goals = parse_goals("\n".join(lines))
     assert len(goals) == sum(not line.startswith("#") for line in lines)
     assert wins(begin(example), map(action_of, goals))
     assert len({goal.name for goal in goals}) == len(goals)
+
+
+def test_replanned_goals__are_a_dialogue_of_deps_word_for_word():
+    _, example = examples("deps")
+    first, *lines = example.lines
+    said = "\n".join(lines)
+    plan, reported, explained, replan = re.split(rf"\n(?=I succeeded)|(?<={re.escape(WHY)})\n|\n(?=Mend this)", said)
+    asked, mended = replan.split("\n", 1)
+    model = ScriptedModel(plan, explained, mended)
+    env = begin(example).unwrapped
+    episode = run_episode(env, DEPSAgent(MINETECHTREE, rounds=1), task="bowl", seed=1003, model=model)
+    assert episode.won
+    task, *dialogue = model.asked[-1]["prompt"]
+    assert task.content.endswith(first)
+    assert [message.content for message in dialogue] == [plan, reported, explained, asked]
 
 
 def test_single_goals__lead_to_what_is_told_after_each():

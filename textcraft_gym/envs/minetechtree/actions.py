@@ -79,9 +79,8 @@ def parse(action: str) -> Action:
         return Unknown(line)
     if verb in ("mine", "hunt"):
         return Gather(verb, player_name(counted[2]), count, player_name(by))
-    return (
-        _make(verb, player_name(counted[2]), count, by) if preposition else Make(verb, player_name(counted[2]), count)
-    )
+    item = player_name(counted[2])
+    return _make(verb, item, count, by) if preposition else Make(verb, item, count)
 
 
 def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
