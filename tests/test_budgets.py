@@ -55,7 +55,8 @@ PAPERS = {
     ("tree_of_thoughts", "samples"): "5",
     ("tree_of_thoughts", "width"): "5",
     ("deps", "temperature"): "default",
-    ("", "temperature of DEPS's selector"): "1",
+    ("deps", "tau"): "1 equation 2",
+    ("progprompt", "assertions"): "5 none",
 }
 """What a cell of the column ``paper`` says, by an agent of its row and the row's name: numbers and decisive words."""
 
@@ -126,7 +127,6 @@ def test_bounds__of_modules_and_episodes_are_those_of_the_page():
         "tokens of DetailMatch, in WebShop": str(skills.DETAIL_MATCH_TOKENS),
         "tokens of an explanation, in DEPS": str(deps.EXPLANATION_TOKENS),
         "tokens of a command's number, in ALFWorld's controller": str(controller.CHOICE_TOKENS),
-        "temperature of DEPS's selector": str(selector.TAU),
         **{
             f"actions of an episode, in {name}": str(load_profile(profile).max_steps) for name, profile in games.items()
         },

@@ -17,6 +17,7 @@ from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE
 from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
+from textcraft_gym.agents.deps.selector import TAU
 from textcraft_gym.agents.prompts import Prompts
 
 ROUNDS = 12
@@ -33,6 +34,7 @@ class DEPSAgent(Replanner):
         rounds: Maximum number of re-plans; None for unlimited.
         selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``; None for ``learned``
             where a horizon was learned for the game, else ``fixed``.
+        tau: Temperature of the selector's softmax, in ticks, above 0; the paper's is 1.
         feedback: What the description says of a failed goal: ``terse``, which one it is, so that the explanation is the
             model's, or ``reason``, why as well; None for the default of the game's controller.
         temperature: Sampling temperature of plans and explanations, 0 to 2.
@@ -52,6 +54,7 @@ class DEPSAgent(Replanner):
         *,
         rounds: int | None = ROUNDS,
         selector: str | None = None,
+        tau: float = TAU,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
         planner_tokens: int | None = None,
@@ -61,6 +64,7 @@ class DEPSAgent(Replanner):
             prompts,
             rounds=rounds,
             selector=selector,
+            tau=tau,
             feedback=feedback,
             temperature=temperature,
             planner_tokens=planner_tokens,

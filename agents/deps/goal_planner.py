@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, is_reached
 from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.defaults import settings_for
-from textcraft_gym.agents.deps.selector import candidates, choose, default_selector, make_selector
+from textcraft_gym.agents.deps.selector import TAU, candidates, choose, default_selector, make_selector
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
 
@@ -30,6 +31,7 @@ class GoalPlanner:
         prompts: Source of the prompt ``prompt_name``.
         selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``; None for the
             default of the game.
+        tau: Temperature of the selector's softmax, in ticks, above 0.
         feedback: What the planner is told of a failed goal: ``terse``, which one it is, or ``reason``, why as well;
             None for the default of the game's controller.
         temperature: Sampling temperature of the plans, 0 to 2.
@@ -52,6 +54,7 @@ class GoalPlanner:
         prompts: Prompts | None = None,
         *,
         selector: str | None = "fixed",
+        tau: float = TAU,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
         planner_tokens: int | None = None,
@@ -67,6 +70,9 @@ class GoalPlanner:
         self.selector = make_selector(
             selector or default_selector(self.controller, profile.name), self.controller, profile.name
         )
+        if type(tau) not in (int, float) or not 0 < tau < math.inf:
+            raise ValueError(f"expected a tau above 0, got {tau!r}")
+        self.tau = tau
         self.feedback = self.controller.feedback if feedback is None else feedback
         if self.feedback not in FEEDBACKS:
             raise UnknownName("feedback", feedback, FEEDBACKS)
@@ -110,7 +116,7 @@ class GoalPlanner:
         alternatives = {step: self.controller.alternatives(goal, scene) for step, goal in pending.items()}
         possible = candidates(alternatives, scene.held)
         info = play.last.info
-        return choose(possible, lambda goals: self.selector.horizons(goals, scene, info), uniform)
+        return choose(possible, lambda goals: self.selector.horizons(goals, scene, info), uniform, self.tau)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Pursue a goal, unless it is already reached, and return why it failed; None if it was reached."""

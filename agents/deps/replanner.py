@@ -13,6 +13,7 @@ from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal
 from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
+from textcraft_gym.agents.deps.selector import TAU
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
 
@@ -43,7 +44,7 @@ class Replanner(GoalPlanner, ABC):
     """Writes whole plans and replans after a failure; a subclass words the request in ``replan``.
 
     Args:
-        profile, prompts, selector, feedback, temperature, planner_tokens: As in ``GoalPlanner``.
+        profile, prompts, selector, tau, feedback, temperature, planner_tokens: As in ``GoalPlanner``.
         rounds: Maximum number of re-plans; None for unlimited.
 
     Raises:
@@ -57,6 +58,7 @@ class Replanner(GoalPlanner, ABC):
         *,
         rounds: int | None,
         selector: str | None = "fixed",
+        tau: float = TAU,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
         planner_tokens: int | None = None,
@@ -65,6 +67,7 @@ class Replanner(GoalPlanner, ABC):
             profile,
             prompts,
             selector=selector,
+            tau=tau,
             feedback=feedback,
             temperature=temperature,
             planner_tokens=planner_tokens,

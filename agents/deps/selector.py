@@ -17,7 +17,7 @@ from textcraft_gym.agents.contract.goals import KINDS, Goal, has, is_reached
 from textcraft_gym.agents.deps.horizon import has_horizons, learned_horizons
 
 TAU = 10.0
-"""Temperature of the softmax, in ticks."""
+"""Temperature of the softmax, in ticks; chosen, where the paper's equation 2 has none, that is 1."""
 
 
 class Selector(Protocol):
@@ -135,7 +135,10 @@ def candidates(pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]) -
 
 
 def choose(
-    can: Mapping[int, Sequence[Goal]], horizons: Callable[[Sequence[Goal]], Sequence[float]], uniform: float
+    can: Mapping[int, Sequence[Goal]],
+    horizons: Callable[[Sequence[Goal]], Sequence[float]],
+    uniform: float,
+    tau: float = TAU,
 ) -> tuple[int, Goal]:
     """Return the number of the goal to pursue next, and its alternative with the shortest horizon.
 
@@ -143,6 +146,7 @@ def choose(
         can: The possible goals, with their alternatives.
         horizons: Returns the horizon of each of some alternatives.
         uniform: A draw from [0, 1), by which the goal is sampled.
+        tau: Temperature of the softmax, in ticks.
     """
     alternatives = [(step, goal) for step, goals in can.items() for goal in goals]
     soonest: dict[int, tuple[float, Goal]] = {}
@@ -150,7 +154,7 @@ def choose(
         # A goal counts once, by its soonest alternative, however many it has.
         if step not in soonest or horizon < soonest[step][0]:
             soonest[step] = horizon, goal
-    step = list(soonest)[sample_index([horizon for horizon, _ in soonest.values()], uniform)]
+    step = list(soonest)[sample_index([horizon for horizon, _ in soonest.values()], uniform, tau)]
     return step, soonest[step][1]
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from types import SimpleNamespace
 
 import gymnasium as gym
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.controller import Scene
-from textcraft_gym.agents.contract.goals import Goal
+from textcraft_gym.agents.contract.goals import Goal, parse_goals
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.selector import SELECTORS, candidates, choose, make_selector, sample_index
 from textcraft_gym.agents.games import MINETECHTREE, TEXTCRAFT
@@ -101,6 +102,32 @@ def test_sample_index__takes_a_goal_by_the_softmax_of_its_horizon(horizons: list
 
 def test_sample_index__is_certain_where_one_is_far_sooner():
     assert {sample_index([500, 20, 400], uniform) for uniform in (0.001, 0.5, 0.999)} == {1}
+
+
+def test_tau__is_the_temperature_of_the_softmax():
+    """At the paper's 1 the sooner goal is taken almost always, at 10 not."""
+    shares = {}
+    for tau in (1, 10):
+        selector = DEPSAgent(MINETECHTREE, tau=tau)
+        drawn = [
+            choose({1: [CHEST], 2: [TORCH]}, lambda goals: [5.0, 0.0], index / 1000, selector.tau)[0]
+            for index in range(1000)
+        ]
+        shares[tau] = drawn.count(2) / 1000
+    assert shares == {1: pytest.approx(0.993, abs=0.002), 10: pytest.approx(0.622, abs=0.002)}
+    for tau in (0, -1, True, "1", float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="expected a tau above 0"):
+            DEPSAgent(MINETECHTREE, tau=tau)
+
+
+@pytest.mark.parametrize(("tau", "goals"), [(0.001, {1}), (1e9, {1, 2})])
+def test_tau__is_what_the_agent_selects_with(tau: float, goals: set[int]):
+    agent = DEPSAgent(MINETECHTREE, selector="learned", tau=tau)
+    agent.selector.horizons = lambda each, scene, info: [float(index) for index, _ in enumerate(each)]
+    scene = Scene({}, "Inventory: You are not carrying anything.", "", {"oak trees": 5, "cows": 9})
+    play = SimpleNamespace(last=SimpleNamespace(info={}))
+    pending = {1: parse_goals("mine({'oak log': 1})")[0], 2: parse_goals("hunt({'beef': 1})")[0]}
+    assert {agent.select(play, pending, scene, uniform)[0] for uniform in (0.1, 0.9)} == goals
 
 
 def test_choose__takes_of_each_goal_the_way_that_is_soonest():
