@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from textcraft_gym.agents.defaults import DEFAULTS, Settings, settings_for
-from textcraft_gym.agents.deps import deps, selector
+from textcraft_gym.agents.deps import deps
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.games.alfworld import controller
 from textcraft_gym.agents.games.webshop import skills
