@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import pytest
 
-from textcraft_gym.agents.adapt.react import Demonstrations
 from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.papers import ADAPT, AUTOPLAN, DEPS, PAPERS
@@ -24,8 +23,6 @@ READ = Path(__file__).parents[3] / "shared" / "specs" / "published-tables.md"
 """The tables as they were read from the papers, which are not bundled."""
 TABLES = {f"{paper.key}/{table.key}": table for paper in PAPERS.values() for table in paper.tables}
 SETTINGS = list(dict.fromkeys(setting for table in TABLES.values() for setting in table.settings))
-SOON = {"demonstrations": "hybrid"}
-"""An argument that ALFWorld's agents are about to take."""
 
 NUMBER = re.compile(r"\*\*(?:Tables? )?(\d+[ab]?)(?:-\d+)?\*\*")
 """The number of a table there, the first of several."""
@@ -310,14 +307,12 @@ def test_statement__names_rows_and_columns_of_its_table(name: str):
 
 
 def spec(setting: Setting) -> RunSpec:
-    """The run of a setting, without what its agent does not take yet."""
-    waits = SOON.items() <= setting.args.items() and SOON["demonstrations"] not in get_args(Demonstrations)
-    taken = {name: value for name, value in setting.args.items() if not waits or name not in SOON}
+    """The run of a setting."""
     return RunSpec(
         setting.env,
         setting.split,
         setting.agent,
-        taken,
+        setting.args,
         None,
         env_args=setting.env_args,
         wrappers=setting.wrappers,

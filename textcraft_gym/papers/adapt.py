@@ -35,7 +35,7 @@ TYPES = (
 )
 HOUSEHOLDS = (
     "The 134 games of ALFWorld's unseen rooms, where the official games are installed; else as many made households, "
-    "in which the six types are equally frequent and not 24, 31, 23, 21, 18 and 17 as in the official games."
+    "in which the six types are as frequent."
 )
 SHOP = (
     "The 100 goals of the paper's part of the test split, in a shop made by the suite instead of 1.18 million products."
