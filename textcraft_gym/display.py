@@ -51,9 +51,9 @@ from textcraft_gym.task import Task, describe_task
 
 _is_terminal = sys.stdout is not None and sys.stdout.isatty()  # it is None where standard output is closed
 console = Console(width=None if _is_terminal or "COLUMNS" in os.environ else 160)
-LEFT_ALIGNED = ("group", "such as", "summary", "split", "game")
+LEFT_ALIGNED = ("group", "such as", "summary", "split", "game", "shows", "worlds")
 """Headings of text columns; the first column is always text, and all others are numbers."""
-PROSE = ("summary", "such as")
+PROSE = ("summary", "such as", "shows")
 """Headings of columns that wrap."""
 MIN_PROSE_WIDTH = 20
 SECONDS_BETWEEN_LINES = 60.0

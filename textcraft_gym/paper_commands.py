@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,13 +15,13 @@ from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.console import Console, say
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.evaluation.estimate import Estimate, estimate
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
-from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Reproduction, estimates, installed_data, play
-from textcraft_gym.papers.table import Paper, Table
+from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Job, Reproduction, estimates, installed_data, play
+from textcraft_gym.papers.table import Paper, Setting, Table
 from textcraft_gym.run_options import takes_run_spec
-from textcraft_gym.task import tasks
 
 NOT_OF_TABLES = (
     "split", "agent", "agent_args", "model", "planner", "env_args", "wrappers", "tasks", "seed", "repeats", "max_calls",
@@ -36,16 +35,34 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 
 def papers(as_json: Json = False) -> None:
-    """List the tables of the papers: what each plays, and how many episodes that are for one model and seed."""
+    """List the tables of the papers: what each plays, and what that takes for one model and one seed.
+
+    Calls and tokens are estimates. A world with * plays data that the suite makes, since the original's is not
+    installed; reproduce takes it with --data.
+    """
     rows = [_about(paper, table) for paper in PAPERS.values() for table in paper.tables]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    display.show_rows("Tables of the papers", rows)
+    display.show_rows("Tables of the papers", [_shown(row) for row in rows])
     for paper in PAPERS.values():
         for name, why in paper.missing.items():
             say(f"{paper.key}/{name} is not here: {why}.")
+    say("* is played on made data, unless reproduce is given the original's with --data.")
     say("textcraft-gym reproduce NAME --model MODEL --out DIR plays one; --dry-run says what it takes.")
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a row for people: + marks sums that leave out runs without figures, * made data."""
+    more = "+" if row["without figures"] else ""
+    made = row["made data"]
+    worlds = (f"{env.partition('-v')[0]}{'*' if env in made else ''}" for env in row["worlds"])
+    return {
+        **{name: str(row[name]) for name in ("name", "shows", "runs", "episodes")},
+        "calls": f"{row['calls'] / 1000:,.1f}k{more}",
+        "tokens": f"{row['tokens'] / 1e6:,.1f}M{more}",
+        "worlds": ", ".join(worlds),
+    }
 
 
 @takes_run_spec(without=NOT_OF_TABLES, env="")
@@ -143,22 +160,33 @@ def _notes(reproduction: Reproduction, table: Table) -> tuple[str, ...]:
 
 
 def _about(paper: Paper, table: Table) -> dict[str, Any]:
-    """Return what a table plays."""
-    settings = table.settings
-    episodes = sum(_episodes(setting.env, setting.split, setting.env_args) for setting in settings)
-    worlds = Counter(setting.env for setting in settings)
+    """Return what a table plays, and what a run of each setting is expected to take."""
+    expected = [_expected(setting) for setting in table.settings]
+    asked = [one for setting, one in zip(table.settings, expected, strict=True) if setting.asks]
+    known = [one for one in asked if one.calls and one.prompt_tokens and one.completion_tokens]
+    worlds = dict.fromkeys(setting.env for setting in table.settings)
+    wanted = [env for env in worlds if env in DATA_ARGUMENT]
     return {
         "name": f"{paper.key}/{table.key}",
         "shows": table.title.partition(": ")[2] or table.title,
         "rows": len(table.rows),
-        "runs": len(settings),
-        "episodes": episodes,
-        "worlds": ", ".join(worlds),
+        "runs": len(table.settings),
+        "episodes": sum(one.planned for one in expected),
+        "calls": round(sum(one.calls.mean for one in known if one.calls)),
+        "tokens": round(
+            sum(amount.mean for one in known for amount in (one.prompt_tokens, one.completion_tokens) if amount)
+        ),
+        "without figures": len(asked) - len(known),
+        "worlds": list(worlds),
+        "made data": [env for env in wanted if env not in installed_data()],
     }
 
 
-def _episodes(env: str, split: str, env_args: Mapping[str, Any]) -> int:
-    return len(tasks(env, split, **env_args))
+@cache
+def _expected(setting: Setting) -> Estimate:
+    """Return what a run of a setting is expected to take with a model without a price."""
+    some = Reproduction({}, ("openai:any", "openai:other"), 1, {}, RunSpec(""))
+    return estimate(some.spec(Job(setting, 0, 0)))
 
 
 def _show_estimates(reproduction: Reproduction, out: Path) -> None:

@@ -108,7 +108,10 @@ def test_installed_data__is_where_its_own_program_looks(tmp_path: Path, monkeypa
 def test_papers__lists_each_table():
     listed = {row["name"]: row for row in json.loads(run("papers", "--json"))}
     assert listed.keys() >= {f"adapt/{table.key}" for table in ADAPT.tables}
-    assert listed["adapt/table7"]["episodes"] == 700
+    table = listed["adapt/table7"]
+    assert (table["episodes"], table["worlds"], table["made data"]) == (700, ["WebShopLite-v0"], ["WebShopLite-v0"])
+    assert table["tokens"] > table["calls"] > table["episodes"] - 100  # the naive buyer asks nothing
+    assert table["without figures"] == 0
     assert "adapt/table5 is not here: it lists the single skills" in run("papers").replace("\n", " ")
 
 
