@@ -216,6 +216,13 @@ COMMANDS = {
     "recipes stats": ("--recipes PACK",),
     "splits paper": ("--recipes PACK",),
     "splits make": ("--recipes PACK --out OUTj.jsonl", "--env HOSTILE --out OUTk.jsonl"),
+    "papers": ("--json",),
+    "reproduce": (
+        "adapt/table3 --rows react --limit 1 --model TALKS --out OUTl",
+        "adapt/table3 --rows react --limit 1 --model REFUSES --out OUTm",
+        "adapt/table3 --rows HOSTILE --out OUTn",
+        "HOSTILE --out OUTo",
+    ),
     "serve agentgym": ("--env HOSTILE",),
     "serve model": ("--model HOSTILE",),
     "serve openenv": ("--env HOSTILE",),

@@ -58,6 +58,7 @@ def test_bundled_prompts__speak_the_dialect_that_is_played(dialect: str):
                 has_examples = file.startswith("react/") or file in (
                     "autoplan/alfworld.txt",
                     "chat/alfworld.txt",
+                    "deps/alfworld.txt",
                     "lats/alfworld.txt",
                 )
                 assert ALFWORLD.dialects_of(text) == ([dialect] if has_examples else []), file

@@ -216,7 +216,7 @@ class MineTechTreeEnv(TextEnv):
         self._set_up(task, draw)
         aims = {aim.item for aim in task.aims}
         held = {item: count for item, count in self.given.items() if item not in aims}
-        self._state = FIRST._replace(inventory=held)
+        self._state = FIRST._replace(inventory=held) if held else FIRST
         self._plan = []
         return text.reset(self.game, self._state)
 
