@@ -112,9 +112,9 @@ def _write(page: Page, out: Path) -> None:
     atomic_write(file, page.markdown())
     atomic_write(file.with_suffix(".html"), page.html())
     atomic_write(file.with_suffix(".csv"), page.csv())
-    headings, *lines = page.grid()
+    headings, *lines = page.grid
     display.show_rows(page.table.title, [dict(zip(headings, line, strict=True)) for line in lines])
-    for sentence in page.sentences():
+    for sentence in page.sentences:
         say(sentence)
     say(f"The page is {file}, and as .html and .csv.")
 

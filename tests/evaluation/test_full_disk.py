@@ -142,7 +142,7 @@ def read_json_lines(file: Path) -> list[Any]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
 def test_recorder__that_cannot_write_breaks_no_episode(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     (tmp_path / "played").symlink_to("/dev/full")
     env = TranscriptRecorder(make("TextCraft-v0", split="test"), tmp_path / "played")

@@ -27,7 +27,9 @@ SETTINGS = list(dict.fromkeys(setting for table in TABLES.values() for setting i
 NUMBER = re.compile(r"\*\*(?:Tables? )?(\d+[ab]?)(?:-\d+)?\*\*")
 """The number of a table there, the first of several."""
 
-needs_tables = pytest.mark.skipif(not READ.exists(), reason="the tables read from the papers are not bundled")
+needs_tables = pytest.mark.skipif(
+    not READ.exists(), reason="the tables as read from the papers are not here; published.txt holds the cells"
+)
 
 
 def named(found: Iterable[str]) -> pytest.MarkDecorator:

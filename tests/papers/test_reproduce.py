@@ -22,7 +22,6 @@ PLANNED = Setting(
 TABLE = Table(
     "t",
     "T",
-    "1",
     "",
     (Column("All"),),
     (Row("react", "R", REACT), Row("expert", "E", SCRIPTED), Row("pair", "P", PAIR), Row("plan", "A", PLANNED)),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,6 @@ LOW, HIGH = (Setting("TextCraft-v0", "dev", agent) for agent in ("react", "adapt
 TABLE = Table(
     "table1",
     "Table 1: a test",
-    "5.1",
     "About it.",
     (Column("All"), Column("deep", "depth 3"), Column("score", measure="score"), Column("calls", measure="calls")),
     (
@@ -22,8 +22,9 @@ TABLE = Table(
         Row("adapt", "ADaPT", HIGH, cells("50.0* 38.7 60.0 ?")),
         Row("other", "Other", None, cells("10.0 ? 1.0 ?"), missing="it is elsewhere"),
     ),
-    (Statement("ADaPT is first", "5.2", (Order("adapt", "react", "All"),)),),
+    (Statement("ADaPT is first", (Order("adapt", "react", "All"),), "section 5.2"),),
     ("The paper contradicts itself.",),
+    "section 5.1",
 )
 PAPER = Paper("test", "Somebody, 2020", (TABLE,))
 
@@ -94,7 +95,7 @@ def test_verdict__of_one_run_is_not_surer_than_its_tasks():
 
 
 def test_verdicts__are_adjusted_for_all_pairs():
-    one_pair = Table("t", "T", "1", "", TABLE.columns[:1], TABLE.rows)
+    one_pair = Table("t", "T", "", TABLE.columns[:1], TABLE.rows)
     found = played([run(10)], [run(24, seed=3)])
     alone, among = (verdicts(table, found)[0] for table in (one_pair, TABLE))
     assert alone.order == among.order
@@ -126,6 +127,22 @@ def test_page__has_published_numbers_beside_those_of_models():
     assert "- The paper contradicts itself.\n" in text
 
 
+def test_page__counts_what_broke():
+    broken = [{**one, "error": "x"} if index < 3 else one for index, one in enumerate(run(6))]
+    text = page(played=[played([broken], [run(40)])]).markdown()
+    assert "a|b: 3 episodes ended with an error, and count in no number." in text
+    assert "an error" not in page().markdown()
+
+
+def test_page__of_a_table_whose_section_is_not_known_names_none():
+    table = replace(TABLE, section="", statements=(replace(TABLE.statements[0], section=""),))
+    text = page().markdown()
+    unknown = replace(page(), table=table).markdown()
+    assert "\n\nSomebody, 2020.\n\n" in unknown
+    assert "a|b: the paper says that ADaPT is first." in unknown
+    assert text.count("section") == 2
+
+
 def test_page__names_what_is_the_other_way():
     text = page(played=[played([run(40)], [run(6)])]).markdown()
     assert "3 the other way (react above adapt in All by 56.7 points, p " in text
@@ -138,7 +155,7 @@ def test_page__of_some_rows_has_no_others():
 
 
 def test_page__of_several_models_has_a_column_for_each():
-    headings, *rows = page(models=("a", "b"), played=[played([run(6)], [run(9)]), {}]).grid()
+    headings, *rows = page(models=("a", "b"), played=[played([run(6)], [run(9)]), {}]).grid
     assert headings[:4] == ("", "All, published", "All, a", "All, b")
     assert rows[0][:4] == ("ReAct", "20.0", "10.0 [5, 20]", "-")
 

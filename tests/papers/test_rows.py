@@ -32,7 +32,7 @@ def test_rows_of_different_tasks__are_not_compared():
         Row("stick", "stick", PLAYED, cells("10"), task="stick"),
         Row("chest", "chest", OTHER, cells("20"), task="chest"),
     )
-    assert published_orders(Table("table9", "", "", "", (COLUMN,), rows)) == []
+    assert published_orders(Table("table9", "", "", (COLUMN,), rows)) == []
     assert published_orders(DEPS["table20"]) == published_orders(DEPS["table21"]) == []
 
 
@@ -43,7 +43,7 @@ def test_rows_that_are_played_alike__are_compared_once():
         Row("second", "Second", OTHER, cells("5")),
         Row("second_deps", "Second with DEPS", PLAYED, cells("30")),
     )
-    assert published_orders(Table("table9", "", "", "", (COLUMN,), rows)) == [Order("first_deps", "first", "All")]
+    assert published_orders(Table("table9", "", "", (COLUMN,), rows)) == [Order("first_deps", "first", "All")]
     table = DEPS["table19"]
     assert len(published_orders(table)) == len(table.columns)
     low, high = table.row("codex_baseline").setting(0), table.row("codex_deps").setting(0)

@@ -30,7 +30,6 @@ def test_settings__are_played_once_and_in_the_order_of_the_rows():
     table = Table(
         "t",
         "T",
-        "1",
         "",
         (Column("a"), Column("b", "depth 2")),
         (Row("x", "X", (other, None)), Row("y", "Y", GAME), Row("z", "Z", None, missing="lost"), Row("w", "W", GAME)),

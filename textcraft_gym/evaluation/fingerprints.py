@@ -39,7 +39,10 @@ MAX_STEPS = 25
 PLAYING = ("agents", "envs", "recipes", "search", "wiki", "wrappers")
 """Sub-packages whose code can change an episode, as these modules of the package can."""
 PLAYING_MODULES = ("commands.py", "registration.py", "replies.py", "spaces.py", "task.py")
-PLAYING_LOOP = ("episode.py", "model_calls.py", "run_spec.py", "runner.py", "schedule.py", "step_limit.py", "worker.py")
+PLAYING_LOOP = (
+    "episode.py", "episode_limits.py", "model_calls.py", "model_limits.py", "run_spec.py", "runner.py", "schedule.py",
+    "step_limit.py", "worker.py",
+)  # fmt: skip
 NONSENSE = "no such action \N{ELECTRIC LIGHT BULB}"
 
 

@@ -136,15 +136,16 @@ def _packed(runs: Mapping[str, Iterable[Record]]) -> tuple[Packed, dict[str, lis
     return packed(insides()), kept
 
 
+def html_environment(package: str) -> Environment:
+    """Return what renders the templates of a package, in which every value is text and no markup."""
+    return Environment(
+        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("textcraft_gym.evaluation"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html_environment("textcraft_gym.evaluation")
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters["sha256"] = _sha256
     environment.globals.update(percent=_percent, points=_points, p_value=_p_value)

@@ -41,7 +41,6 @@ def trained(name: str, **training: int | str) -> Setting:
 TABLE_3A = Table(
     "table3a",
     "Table 3a: ALFWorld, success (%) by type of task",
-    "4",
     "The 134 games of ALFWorld's unseen rooms, where the official games are installed; else as many made households. "
     f"Every method has at most {ACTIONS} actions, Reflexion as many for each of {TRIALS} trials. AdaPlanner's "
     "episodes end with its last function instead. ReAct and Reflexion with examples see whole tasks: in the paper "
@@ -73,7 +72,6 @@ QUESTIONS = (
 TABLE_3B = Table(
     "table3b",
     "Table 3b: HotpotQA, accuracy (%)",
-    "4",
     f"{QUESTIONS} Every method has ten actions. ReAct without examples is AutoPlan without a plan; with examples it "
     "has three where the paper has six. AutoPlan's plan is trained in 3 batches of 4 out of 50 questions: in the "
     "paper hard ones, here of all levels.",
@@ -93,7 +91,6 @@ PRICES = (
 TABLE_4A = Table(
     "table4a",
     "Table 4: cost in ALFWorld",
-    "4",
     f"{PRICES} The settings are those of table 3a.",
     COSTS,
     (
@@ -112,7 +109,6 @@ TABLE_4A = Table(
 TABLE_4B = Table(
     "table4b",
     "Table 4: cost in HotpotQA",
-    "4",
     f"{PRICES} The settings are those of table 3b.",
     COSTS,
     (
@@ -133,7 +129,6 @@ def after_each(**training: int | str) -> tuple[Setting, ...]:
 TABLE_5 = Table(
     "table5",
     "Table 5: p-values between batch sizes, in Heat",
-    "4",
     "Of the difference in success between the runs of figure 3, by Student's t-test. The paper has five runs of "
     "each: a p-value takes two seeds at least.",
     tuple(column._replace(measure="p_value") for column in AFTER),
@@ -151,7 +146,6 @@ TABLE_5 = Table(
 FIGURE_3 = Table(
     "figure3",
     "Figure 3: success (%) in Heat after each iteration",
-    "4",
     "Plans by batches of 2, 4 and 8 episodes, and one that is updated after summaries alone. The paper has five runs "
     "of each. It shows a picture without numbers.",
     AFTER,
@@ -163,7 +157,6 @@ FIGURE_3 = Table(
     (
         Statement(
             "with the summary alone success swings between 0 and 30%, below that of ReAct without examples",
-            "4",
             tuple(Order("react_0", "summary", column.heading) for column in AFTER),
         ),
     ),

@@ -49,7 +49,6 @@ def perfect(world: Setting, reliability: str) -> Setting:
 TABLE_2 = Table(
     "table2",
     "Table 2: Minecraft, success (%) by group of tasks",
-    "4",
     f"{TREE} {CODEX} {UNTOLD}",
     (*GROUPS, AVERAGE),
     tuple(
@@ -77,7 +76,6 @@ TABLE_2 = Table(
 TABLE_3 = Table(
     "table3",
     "Table 3: DEPS in three Minecrafts, success (%)",
-    "4",
     "MC-TextWorld is a world of text without a controller: so is this one with `reliability=perfect`. Its tasks are "
     f"those of table 2. {UNTOLD}",
     GROUPS,
@@ -112,7 +110,6 @@ ROUNDS: Mapping[str, int | None] = {"0": 0, "1": 1, "3": 3, "5": 5, "unlimited":
 TABLE_4 = Table(
     "table4",
     "Table 4: DEPS by the maximum number of re-plans, success (%)",
-    "4",
     f"{TREE} Unlimited re-plans end with the 200th completion; in the paper with the tokens of Codex, after 7 or 8.",
     GROUPS,
     tuple(
@@ -142,7 +139,6 @@ TYPES = (
 TABLE_6 = Table(
     "table6",
     "Table 6: ALFWorld, success (%) by type of task",
-    "4 and appendix A.1",
     "The paper plays ten games of its choice (table 5), five times each. Here are the 134 games of ALFWorld's unseen "
     "rooms, where the official games are installed; else as many made households. The controller asks the model for "
     "each command. DEP is DEPS without its selector, which has nothing to choose in a household.",
@@ -174,6 +170,7 @@ TABLE_6 = Table(
         "The averages weigh the types as the ten games do: three of Pick, two each of Clean and Cool, and one each "
         "of the others. BUTLER's 37.0 is not its average so weighed, which would be 53.6.",
     ),
+    section="appendix A.1",
 )
 KINDS: Mapping[str, str] = {
     "Assembling Kits": "assembling-kits",
@@ -185,7 +182,6 @@ KINDS: Mapping[str, str] = {
 TABLE_8 = Table(
     "table8",
     "Table 8: tabletop, success (%) by kind of task",
-    "4 and appendix A.2",
     "The paper plays each kind with five seeds; here are 100 tables of each. The controller misses by made rates, "
     "chosen so that a scripted player who repeats each goal comes to about the row CLIPort + oracle: that this row "
     "agrees is no result.",
@@ -202,6 +198,7 @@ TABLE_8 = Table(
         Row("dep", "DEP", TABLETOP, cells("60 100 100 40 100 80")),
     ),
     notes=("With five seeds a kind, 20 points are one episode.",),
+    section="section 4, appendix A.2",
 )
 MODELS: Mapping[str, tuple[str, str, str]] = {
     "codex": ("Codex", "28.6 37.1 15.1 15.9 3.2 0.5 0.6", "79.8 79.5 62.4 53.3 29.2 13.8 12.6"),
@@ -213,7 +210,6 @@ MODELS: Mapping[str, tuple[str, str, str]] = {
 TABLE_19 = Table(
     "table19",
     "Table 19: DEPS with other models, success (%)",
-    "appendix",
     f"{TREE} The baseline is DEPS without a re-plan (table 4). Your model's numbers stand beside those of each "
     "published model.",
     GROUPS[:7],
@@ -228,7 +224,6 @@ TABLE_19 = Table(
 TABLE_20 = Table(
     "table20",
     "Table 20: DEPS with open models, success (%) by task",
-    "appendix",
     "The tasks are played among the twelve of MT2, in a world of text in which single goals fail about as often as the "
     "paper's controller missed them. Your model's numbers stand beside those of each published model.",
     tuple(Column(model, "MT2") for model in ("LLaMA2-70B", "LLaMA2-13B, fine-tuned", "Codex")),
@@ -336,7 +331,6 @@ def tasks(published: Mapping[str, str]) -> Iterable[Row]:
 TABLE_21 = Table(
     "table21",
     "Table 21: Minecraft, success (%) by task",
-    "appendix",
     f"{TREE} {CODEX} A row has one task, so that rows are not compared; table 2 compares the agents by groups of "
     "tasks.",
     tuple(Column(label) for label in AGENTS.values()),
@@ -350,7 +344,6 @@ TABLE_21 = Table(
 FIGURE_1 = Table(
     "figure1",
     "Figure 1: Inner Monologue with an oracle's and with a learned controller, success (%)",
-    "1",
     "An oracle's controller never misses; a learned one misses as in tables 2 and 8. In ALFWorld the controller asks "
     "the model, and there is no oracle. The paper shows a picture without numbers.",
     (Column("Minecraft"), Column("ALFWorld"), Column("Tabletop")),
@@ -379,7 +372,6 @@ ONE_GOAL = "no split has tasks of several goals at once, as `reset(options={'tas
 FIGURE_4 = Table(
     "figure4",
     "Figure 4: DEP's selectors with several goals at once, success (%)",
-    "4",
     "The paper shows a picture, and the gain of its selector in words.",
     tuple(Column(f"{number} goals", f"{number} goals") for number in (2, 3, 4)),
     tuple(
@@ -394,7 +386,6 @@ FIGURE_4 = Table(
     (
         Statement(
             "its selector wins 22.3, 29.2 and 32.6 points more than the plan's order with 2, 3 and 4 goals",
-            "4",
             tuple(Order("hps", "fixed", f"{number} goals") for number in (2, 3, 4)),
         ),
     ),
@@ -402,7 +393,6 @@ FIGURE_4 = Table(
 FIGURE_9 = Table(
     "figure9",
     "Figure 9: success (%) at the diamond, by controller",
-    "appendix E",
     "DEPS at the one task of MT8, an episode a seed. The oracle's controller never misses, the learned one misses as "
     "in table 2. The milestones on the way, by time, are a picture in the paper.",
     (Column("diamond", "MT8"),),
@@ -411,6 +401,7 @@ FIGURE_9 = Table(
         Row("oracle", "oracle controller", perfect(replace(MINECRAFT, split="MT8"), "perfect"), cells("60")),
     ),
     notes=("The learned controller's is 0.59 in table 2, within ten minutes of the game.",),
+    section="appendix E",
 )
 DEPS = Paper(
     "deps",

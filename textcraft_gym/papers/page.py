@@ -6,13 +6,14 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 
+from textcraft_gym.evaluation.page import html_environment
 from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.papers.results import Played, Value, Verdict, cell, counted, verdicts
-from textcraft_gym.papers.table import MARKS, PERCENT, Paper, Row, Table, place
+from textcraft_gym.papers.table import MARKS, PERCENT, Paper, Row, Table
 
 HEADINGS = (
     "paper", "table", "row", "column", "published", "published_spread", "mark", "model", "value", "between_runs", "low",
@@ -47,12 +48,13 @@ class Page:
         return [row for row in self.table.rows if row.key in self.rows]
 
     @property
-    def section(self) -> str:
-        """Where the paper describes the table."""
-        return place(self.table.section)
+    def source(self) -> str:
+        """The paper, and where in it the table is described, if that is known."""
+        return ", ".join(filter(None, (self.paper.citation, self.table.section)))
 
+    @cached_property
     def grid(self) -> list[tuple[str, ...]]:
-        """Return the headings and the rows of the table as texts: each column published, then by model."""
+        """The headings and the rows of the table as texts: each column published, then by model."""
         sources = ("published", *self.models)
         headings = ("", *(f"{column.heading}, {source}" for column in self.table.columns for source in sources))
         return [headings, *((row.label, *self._texts(row)) for row in self.shown)]
@@ -65,8 +67,9 @@ class Page:
                 value = cell(row, index, column, played)
                 yield "-" if value is None else str(value)
 
+    @cached_property
     def sentences(self) -> list[str]:
-        """Return what agrees with the paper, for each model."""
+        """What agrees with the paper, for each model."""
         return [
             line for model, played in zip(self.models, self.played, strict=True) for line in self._of(model, played)
         ]
@@ -79,7 +82,8 @@ class Page:
         for statement in self.table.statements:
             of_statement = [by_order[order] for order in statement.orders if order in by_order]
             if of_statement:
-                says = f"the paper says in {place(statement.section)} that {statement.text}"
+                place = f" in {statement.section}" if statement.section else ""
+                says = f"the paper says{place} that {statement.text}"
                 yield f"{model}: {says}. {_counts(of_statement)}"
 
     def marks(self) -> list[str]:
@@ -96,7 +100,15 @@ class Page:
             if several
             else "Brackets hold the 95% interval over the tasks of one run."
         )
-        return [self.table.about, " ".join(filter(None, (unit, spread))), *self.notes]
+        return [self.table.about, " ".join(filter(None, (unit, spread))), *self.notes, *self._errors()]
+
+    def _errors(self) -> Iterator[str]:
+        for model, played in zip(self.models, self.played, strict=True):
+            settings = self.table.settings_of(self.rows)
+            runs = [played[setting] for setting in settings if setting in played]
+            broken = sum(bool(record["error"]) for run in runs for records in run.records for record in records)
+            if broken:
+                yield f"{model}: {broken} episodes ended with an error, and count in no number."
 
     def _has_percent(self) -> bool:
         return any(column.measure in PERCENT for column in self.table.columns)
@@ -107,13 +119,13 @@ class Page:
 
     def markdown(self) -> str:
         """Return the page as Markdown."""
-        headings, *rows = self.grid()
+        headings, *rows = self.grid
         below = [*self.marks(), *self.missing()]
         lists = [
-            ("## In the published order?", self.sentences()),
+            ("## In the published order?", self.sentences),
             ("## About the published numbers", self.table.notes),
         ]
-        parts = [f"# {self.table.title}\n", f"{self.paper.citation}, {self.section}.\n"]
+        parts = [f"# {self.table.title}\n", f"{self.source}.\n"]
         parts += [f"{line}\n" for line in self.about()]
         parts.append(markdown_table(headings, rows))
         parts += [f"{line}\n" for line in below]
@@ -171,11 +183,4 @@ def _other_way(verdict: Verdict) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("textcraft_gym.papers"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("table.html")
+    return html_environment("textcraft_gym.papers").get_template("table.html")

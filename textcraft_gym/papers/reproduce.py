@@ -13,7 +13,7 @@ from typing import NamedTuple
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.evaluation.estimate import Estimate, estimate
 from textcraft_gym.evaluation.optimise_plan import optimise_plan
-from textcraft_gym.evaluation.records import Record
+from textcraft_gym.evaluation.records import Record, light
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.evaluation.several import Part, play_several
@@ -121,11 +121,15 @@ def play(
 
 
 def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]]) -> list[Played]:
-    """Return the runs of each setting by model; a scripted player's stand with every model's."""
+    """Return the runs of each setting by model; a scripted player's stand with every model's.
+
+    Each run is read once, without its long fields: a table looks at it for every cell and every pair of rows.
+    """
     played: list[Played] = []
+    kept = {job: [light(record) for record in of_run] for job, of_run in records.items()}
     for model in range(len(reproduction.models)):
         of_model: dict[Setting, list[Sequence[Record]]] = {}
-        for job, found in records.items():
+        for job, found in kept.items():
             if job.model == model or not job.setting.asks:
                 of_model.setdefault(job.setting, []).append(found)
         played.append({setting: Runs(tuple(runs)) for setting, runs in of_model.items()})

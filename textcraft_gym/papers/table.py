@@ -189,18 +189,13 @@ class Statement:
 
     Attributes:
         text: What it says, in our words.
-        section: Where.
         orders: The pairs of rows whose order follows from it.
+        section: Where, such as ``section 6.1``; empty where the text that was read does not tell.
     """
 
     text: str
-    section: str
     orders: tuple[Order, ...]
-
-
-def place(section: str) -> str:
-    """Return a section as a sentence names it: ``section 5.1``, ``appendix E``."""
-    return section if section.startswith("appendix") else f"section {section}"
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -210,22 +205,22 @@ class Table:
     Attributes:
         key: Its name on the command line, such as ``table2``.
         title: Its number and subject.
-        section: Where the paper describes it.
         about: What is played, and how that differs from the paper.
         columns: Its columns.
         rows: Its rows, in the paper's order; without any, it has no numbers to play.
         statements: What the paper says about it in words.
         notes: What the paper leaves open, or where it contradicts itself.
+        section: Where the paper describes it; empty where the text that was read does not tell.
     """
 
     key: str
     title: str
-    section: str
     about: str
     columns: tuple[Column, ...] = ()
     rows: tuple[Row, ...] = ()
     statements: tuple[Statement, ...] = ()
     notes: tuple[str, ...] = ()
+    section: str = ""
 
     @property
     def settings(self) -> tuple[Setting, ...]:

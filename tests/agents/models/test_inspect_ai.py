@@ -334,7 +334,7 @@ def test_package__does_not_import_inspect_before_it_is_asked_for():
 
 
 def test_check__tries_a_model_of_inspect(monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("openai")
+    pytest.importorskip("openai", reason="inspect_ai asks such servers by the package openai")
     monkeypatch.setenv("ZOO_API_KEY", "none")
     with serving(ZOO["think tags"].answer) as server:
         found = check_model(f"inspect:openai-api/zoo/m,base_url={server.url}")
@@ -344,7 +344,7 @@ def test_check__tries_a_model_of_inspect(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_complete__names_what_no_answer_comes_from(name: str, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("openai")
+    pytest.importorskip("openai", reason="inspect_ai asks such servers by the package openai")
     monkeypatch.setenv("ZOO_API_KEY", "sk-proj-0123456789abcdefghij")
     with serving(ZOO[name].answer) as server:
         model = make_model(f"inspect:openai-api/zoo/m,base_url={server.url},attempt_timeout=1,max_retries=0")
