@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from textcraft_gym import arrays as module
 from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, cached, in_memory
@@ -114,6 +115,15 @@ def test_cached__is_in_memory_where_nothing_can_be_kept(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TEXTCRAFT_GYM_CACHE", str(tmp_path / "file" / "folder"))
     assert contents(cached("any.arrays", "1", write)) == contents(in_memory(write))
+
+
+def test_cached__is_in_memory_where_files_cannot_be_locked(cache, monkeypatch):
+    def unlockable(self: FileLock, *_: object, **__: object) -> None:
+        raise NotImplementedError("FileSystem does not appear to support flock; use SoftFileLock instead")
+
+    monkeypatch.setattr(FileLock, "acquire", unlockable)
+    assert contents(cached("any.arrays", "1", write)) == contents(in_memory(write))
+    assert not (cache / "any.arrays").exists()
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, ValueError])

@@ -184,3 +184,11 @@ def test_plots__leave_room_for_the_names_of_groups(group: str, shown: str):
         starts = {numbers(rect, "x")[0] for rect in bars(svg).values()}
         assert starts == {x + 8}
         assert next(iter(bars(svg))).startswith(f"a, {group}: ")
+
+
+@pytest.mark.parametrize("longest", [0.0, 0.004, 7.0, 3e9, 2.0**62, 1e300])
+def test_ticks__reach_any_number_in_few_steps(longest: float):
+    ticks = plots._ticks(longest)
+    assert ticks[0] == 0
+    assert ticks[-2] <= longest <= ticks[-1]
+    assert 2 <= len(ticks) <= 7

@@ -278,9 +278,9 @@ def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str)
 def _ticks(longest: float, most: int = 6) -> list[float]:
     """Return evenly spaced round numbers from 0 to at least ``longest``, in at most ``most`` steps."""
     # Tick distances are 1, 2 or 5 times a power of ten.
-    step = next(
-        digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5) if digit * 10.0**power * most >= longest
-    )
+    least = max(-3, math.floor(math.log10(max(longest, 0.001) / most)))
+    distances = (digit * 10.0**power for power in (least, least + 1) for digit in (1, 2, 5))
+    step = next(distance for distance in distances if distance * most >= longest)
     count = max(1, math.ceil(longest / step))
     return [round(step * index, 3) for index in range(count + 1)]
 
