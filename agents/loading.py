@@ -45,7 +45,7 @@ def import_named(module: str) -> ModuleType:
         ImportError: If there is no such module; it can raise anything else, too, while it is imported.
     """
     root = module.partition(".")[0]
-    elsewhere = any(finder.find_spec(root, None) for finder in sys.meta_path)
+    elsewhere = any(finder.find_spec(root, None) for finder in sys.meta_path if hasattr(finder, "find_spec"))
     with nullcontext() if elsewhere else _working_folder():
         return import_module(module)
 

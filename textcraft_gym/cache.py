@@ -29,7 +29,7 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with _replacing(file) as part:
+        with replacing(file) as part:
             write(part)
     except OSError:
         return False
@@ -48,7 +48,7 @@ def atomic_write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8", newline="\n")
         return
     file = Path(os.path.realpath(file))
-    with _replacing(file) as part:
+    with replacing(file) as part:
         part.write(text.encode())
         part.flush()
         os.fsync(part.fileno())
@@ -62,7 +62,7 @@ def atomic_write(file: Path, text: str) -> None:
 
 
 @contextmanager
-def _replacing(file: Path) -> Iterator[IO[bytes]]:
+def replacing(file: Path) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place of ``file`` in the end, or is removed if it cannot be written whole.
 
     Raises:

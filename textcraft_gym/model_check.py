@@ -67,6 +67,7 @@ _FURTHER: Mapping[str, CompletionRequest] = {
 }
 """Small requests beside the plain one, by what they try."""
 
+_BUSY = r"status (?:429|5\d\d)"
 _ADVICE = {
     r"there is no key|the key is refused": "Set OPENAI_API_KEY (or the provider's own) to a key of this server.",
     r"there is no such model": "Take a name that the server lists: GET /models at the same address.",
@@ -75,7 +76,7 @@ _ADVICE = {
     r"ends with /v1|HTML": "Mend base_url: it ends where /chat/completions begins, mostly with /v1.",
     r"no money left|quota": "Pay for the account, or take another.",
     r"chat.?template": "A model without a chat template continues texts: endpoint=completion.",
-    r"status (?:429|5\d\d)|status 200: ": "Wait and try again; the server is busy or in trouble.",
+    rf"{_BUSY}|status 200: ": "Wait and try again; the server is busy or in trouble.",
 }
 """What to do about a model that cannot be asked, by a part of the message; the first that fits."""
 _ADVICE_ON_LIMITS = {
@@ -305,9 +306,6 @@ def check_model(spec: str, form: str | None = None) -> Check:
     return _checked(spec, model, takes=_takes(model, further), form=form or model.form, **played)
 
 
-_BUSY = re.compile(r"\bstatus (429|5\d\d)\b|no answer from")
-
-
 def _checked(spec: str, model: Recorder, status: Status = 0, **found: Any) -> Check:
     """Return a check with all that the calls of a model tell."""
     answers = [call.completion for call in model.calls if call.completion]
@@ -337,7 +335,7 @@ def _came(error: ModelError | None) -> str:
     """Return what came of a request by its error; a server that is busy or broken has refused nothing."""
     if error is None:
         return "taken"
-    return f"not known: {error}" if _BUSY.search(str(error)) else f"refused: {error}"
+    return f"not known: {error}" if re.search(rf"{_BUSY}|no answer from", str(error)) else f"refused: {error}"
 
 
 def _takes(model: Recorder, further: Mapping[str, Call]) -> dict[str, str]:

@@ -46,7 +46,7 @@ class StepExecutor:
         return True
 
     def refresh(self, play: Play, known: Known) -> Generator[Request, Any, None]:
-        """Look the state up again where that is what is reported, and something was played since."""
-        if self.profile.reports_state and len(play.history) > known.learned:
+        """Look the state up again where that is what is reported, and something was played or taken back since."""
+        if self.profile.reports_state and len(play.history) != known.learned:
             report = yield from self.profile.report(play)
             known.learn(report, len(play.history))

@@ -15,7 +15,7 @@ import stat
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -431,9 +431,13 @@ class _Tape:
         """Close the connection once no thread is using it; later uses raise a ModelError."""
         self._closed = True
         # A thread may wait a long time for another process's lock, for which an interrupted run should not wait. Then
-        # the connection stays open, and nothing is lost, since every answer is written immediately.
+        # the connection stays open, and nothing is lost but what could not be written.
         if self._lock.acquire(timeout=_CLOSING_SECONDS):
             try:
+                with suppress(sqlite3.Error):
+                    self._wait(0)
+                    for row in self._unwritten.values():
+                        self._execute(_INSERT, *row)
                 self._connection.close()
             finally:
                 self._lock.release()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import count
+from math import prod
 from typing import Any, TypeVar
 
 import jinja2
@@ -15,7 +16,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 STEPS, STEPS_OF_A_MESSAGE = 10_000, 1000
 """Maximum number of rounds of loops and of calls, and how many more each message allows."""
 MAX_LENGTH = 1 << 16
-"""Maximum length of a range, and of a product."""
+"""Maximum length of a range and of a product, and largest number that a filter or a text's method is given."""
+MAX_TEXT = 1 << 20
+"""Maximum length of what is joined: of each part, and of a text in which each character could become another text."""
 
 _steps: ContextVar[Iterator[int]] = ContextVar("steps")
 _most: ContextVar[int] = ContextVar("most")
@@ -49,33 +52,78 @@ def compiled(source: str) -> jinja2.Template:
 
 
 class _Bounded(ImmutableSandboxedEnvironment):
-    """Counts each round of a loop and each call, since a sandbox bounds neither nested loops nor recursion."""
+    """Counts each round of a loop and each call, and bounds what makes a text longer.
 
-    intercepted_binops = frozenset(("*", "**"))
+    A sandbox bounds neither nested loops nor recursion, and no text.
+    """
+
+    intercepted_binops = frozenset(("*", "**", "+", "%"))
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        del self.globals["lipsum"]
+        del self.globals["lipsum"], self.filters["format"]
         self.globals |= {"raise_exception": _refuse, "range": _range}
-        self.filters["counted"] = _counted
+        self.filters = {name: _checked(name, function) for name, function in self.filters.items()}
+        self.filters |= {"counted": _counted, "short": _short}
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
         for loop in list(tree.find_all(nodes.For)):
-            loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+            loop.iter = _filtered(loop.iter, "counted")
+        for joined in list(tree.find_all(nodes.Concat)):
+            joined.nodes[:] = [_filtered(part, "short") for part in joined.nodes]
         return tree
 
     def call(self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         _count()
+        name, text = getattr(__obj, "__name__", ""), getattr(__obj, "__self__", None)
+        if name in ("format", "format_map"):
+            raise jinja2.TemplateError("it formats by a text")
+        if isinstance(text, str):
+            _check(name, text, *args, *kwargs.values())
         return super().call(__context, __obj, *args, **kwargs)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         if operator == "**":
             raise jinja2.TemplateError("it computes powers")
+        if operator == "%" and isinstance(left, str):
+            raise jinja2.TemplateError("it formats by a text")
+        if operator in "+%":
+            return super().call_binop(context, operator, _short(left), _short(right))
         sizes = [len(side) if hasattr(side, "__len__") else abs(side) for side in (left, right)]
         if sizes[0] * sizes[1] > MAX_LENGTH:
             raise jinja2.TemplateError(f"it multiplies to more than {MAX_LENGTH}")
         return super().call_binop(context, operator, left, right)
+
+
+def _filtered(value: nodes.Node, name: str) -> nodes.Filter:
+    return nodes.Filter(value, name, [], [], None, None, lineno=value.lineno)
+
+
+def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that is given nothing with which it writes a long text."""
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        _check(name, *args, *kwargs.values())
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _check(name: str, *given: Any) -> None:
+    """Raise TemplateError if a function might write a long text with what it is given."""
+    if any(isinstance(value, int) and value > MAX_LENGTH for value in given):
+        raise jinja2.TemplateError(f"it gives {name} a number above {MAX_LENGTH}")
+    sizes = [len(value) for value in given if hasattr(value, "__len__")]
+    if name in ("replace", "join") and prod(size + 1 for size in sizes) > MAX_TEXT:
+        raise jinja2.TemplateError(f"it might {name} to more than {MAX_TEXT} characters")
+
+
+def _short(value: Any) -> Any:
+    if hasattr(value, "__len__") and len(value) > MAX_TEXT:
+        raise jinja2.TemplateError(f"it joins more than {MAX_TEXT} characters")
+    return value
 
 
 def _counted(items: Iterable[_T]) -> Iterator[_T]:

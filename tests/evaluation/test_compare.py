@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -180,7 +181,14 @@ def test_unlike__names_what_differs_besides_agent_and_model():
         "tags: not given, item",
     ]
     assert unlike([first, first, {**first, "max_calls": 3}]) == ["max_calls: not given, not given, 3"]
-    assert unlike([first, {**first, "env_args": "x" * 99}])[-1] == "env_args: not given, [...]"
+    assert unlike([first, {**first, "env_args": "x" * 99}])[-1] == f"env_args: not given, {'x' * 40}..."
+
+
+@pytest.mark.parametrize("name", ["env_sha256", "tasks_sha256"])
+def test_unlike__tells_digests_apart_that_are_longer_than_what_is_shown(name: str):
+    first, second = ({name: hashlib.sha256(text).hexdigest()} for text in (b"a", b"b"))
+    (found,) = unlike([first, second])
+    assert found.startswith(f"{name}: {first[name][:40]}..., {second[name][:40]}...")
 
 
 def test_compare__says_first_what_else_differs(tmp_path: Path):

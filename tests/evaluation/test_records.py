@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym import RunSpec, evaluate
+from textcraft_gym import RunSpec, evaluate, optimise_plan
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation import records as reading
 from textcraft_gym.evaluation import run_folder
@@ -185,7 +185,7 @@ def test_reader__reads_what_the_writer_takes(tmp_path_factory: pytest.TempPathFa
         return
     path = tmp_path_factory.mktemp("run")
     folder = RunFolder(path)
-    with folder.locked():
+    with folder.locked({}):
         folder.append(written, line)
         folder.close()
     assert list(folder.records) == list(read_records(path)) == [json.loads(line)]
@@ -220,7 +220,22 @@ def test_run__is_mended_where_it_goes_on(tmp_path: Path):
     assert verify(tmp_path).identical
 
 
+def test_folder__of_another_run_is_not_touched(tmp_path: Path):
+    (tmp_path / "config.json").write_text('{"schema": 2}')
+    write(tmp_path, record("a"), b"damaged")
+    with (tmp_path / "episodes.jsonl").open("ab") as file:
+        file.write(b'{"unfinished')
+    before = (tmp_path / "episodes.jsonl").read_bytes()
+    with pytest.raises(RunError, match="format 3, got 2"):
+        optimise_plan(RunSpec("HotpotQA-v0", model=None), tmp_path)
+    with pytest.raises(RunError, match="format 3, got 2"):
+        evaluate(SPEC, tmp_path)
+    assert (tmp_path / "episodes.jsonl").read_bytes() == before
+    assert not (tmp_path / "damaged.jsonl").exists()
+
+
 def test_run__that_cannot_be_mended_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "config.json").write_text('{"schema": 3}')
     write(tmp_path, record("a"), b"damaged")
     before = (tmp_path / "episodes.jsonl").read_bytes()
 
@@ -228,7 +243,7 @@ def test_run__that_cannot_be_mended_is_as_it_was(tmp_path: Path, monkeypatch: py
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(run_folder, "_copy", full)
-    with pytest.raises(OSError, match="No space left"), RunFolder(tmp_path).locked():
+    with pytest.raises(OSError, match="No space left"), RunFolder(tmp_path).locked({}):
         pass
     assert (tmp_path / "episodes.jsonl").read_bytes() == before
     assert not list(tmp_path.glob("*.new"))

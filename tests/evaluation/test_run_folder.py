@@ -85,7 +85,7 @@ def test_records__say_when_and_how_long(tmp_path: Path):
 def test_lock__keeps_a_second_process_out(tmp_path: Path):
     evaluate(SPEC, tmp_path)
     code = f"import sys; from textcraft_gym import RunSpec, evaluate;evaluate({SPEC!r}, sys.argv[1])"
-    with RunFolder(tmp_path).locked():
+    with RunFolder(tmp_path).locked({}):
         second = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
         assert second.returncode == 1
         assert f"RunError: {tmp_path} is being written by another process" in second.stderr

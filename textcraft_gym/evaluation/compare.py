@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from statistics import fmean
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +133,11 @@ def unlike(configs: Sequence[Mapping[str, Any]]) -> list[str]:
     settings = [_settings(config) for config in configs]
     names = dict.fromkeys(name for setting in settings for name in setting)
     values = {name: [setting.get(name, "not given") for setting in settings] for name in names}
-    return [f"{name}: {', '.join(of_runs)}" for name, of_runs in values.items() if len(set(of_runs)) > 1]
+    return [f"{name}: {', '.join(map(_brief, of_runs))}" for name, of_runs in values.items() if len(set(of_runs)) > 1]
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, str]:
@@ -143,7 +146,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, str]:
     arguments = config.get("env_args")
     about |= arguments if isinstance(arguments, Mapping) else {"env_args": arguments}
     about["code"] = " and ".join(codes(config))
-    return {name: shorten(str(value), _SHOWN) for name, value in about.items() if value is not None}
+    return {name: str(value) for name, value in about.items() if value is not None}
 
 
 def compare(

@@ -489,9 +489,9 @@ class EpisodeRunner:
         self.episode.model_seconds = round(self.episode.model_seconds + call.seconds, 6)
         answers = [call.answers[index] for index in range(request.n)]
         # All answers are paid for, so each counts before any is judged.
-        errors = [error for answer in answers if (error := self._count(answer))]
-        for error in errors:
-            raise limit_of_error(error) or error
+        errors = [error for error in map(self._count, answers) if error]
+        if errors:
+            raise limit_of_error(errors[0]) or errors[0]
         completions = [answer for answer in answers if not isinstance(answer, Exception)]
         if limit := limit_of_answers(completions, request.max_tokens):
             raise limit  # not thrown into the agent, which could do nothing with it

@@ -120,8 +120,7 @@ def optimise_plan(
     identity = {**spec.described(), "task_type": name, "batch": batch, "version": version("textcraft-gym")}
     identity = redacted(json.loads(json.dumps(identity, default=repr)))
     done: list[Iteration] = []
-    with folder.locked():
-        folder.check(identity)
+    with folder.locked(identity):
         folder.begin(identity, code())
         for number, played in enumerate(islice(batches, iterations), 1):
             if done:

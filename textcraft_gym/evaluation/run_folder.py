@@ -23,7 +23,7 @@ from warnings import warn
 import gymnasium as gym
 from filelock import FileLock, Timeout
 
-from textcraft_gym.cache import atomic_write
+from textcraft_gym.cache import atomic_write, replacing
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.advice import advice
 from textcraft_gym.evaluation.metrics import summarise_by_group
@@ -62,11 +62,11 @@ class RunFolder:
         return self.path / "episodes.jsonl"
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, identity: Mapping[str, Any]) -> Iterator[None]:
         """Lock the folder against other processes and take up its records; it is made if missing.
 
         Raises:
-            RunError: If another process is writing to it.
+            RunError: If another process is writing to it, or it holds another run than that with this identity.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         is_held = self._lock.is_locked
@@ -76,6 +76,7 @@ class RunFolder:
             raise RunError(f"{self.path} is being written by another process") from error
         try:
             if not is_held:
+                self.check(identity)
                 self._take_up()
             yield
         finally:
@@ -129,7 +130,7 @@ class RunFolder:
             rest = memoryview(f"{line}\n".encode())
             while rest:
                 rest = rest[self._episodes.write(rest) :]
-            if record["calls"]:
+            if record["calls"] or record["tokens"]:  # of a worker that died only the tokens are known
                 os.fsync(self._episodes.fileno())
         except OSError:
             self._episodes.truncate(start)
@@ -156,8 +157,15 @@ class RunFolder:
         if self._file.exists():
             with self._file.open("r+b") as lines:
                 _drop_unfinished_line(lines)
-            _set_aside([line for line in read_lines(self.path) if line.record is None], self._file)
-        self.records = read_records(self.path)
+        damaged, self.records = [], Records(self._file)
+        for line in read_lines(self.path):
+            if line.record is None:
+                damaged.append(line)
+            else:
+                self.records.add(line.record, line.start)
+        if damaged:
+            _set_aside(damaged, self._file)
+            self.records = read_records(self.path)
 
     def _write_config(self, config: Mapping[str, Any]) -> None:
         atomic_write(self.path / "config.json", json.dumps(config, indent=2) + "\n")
@@ -170,18 +178,18 @@ def now() -> str:
 
 def _set_aside(damaged: Sequence[Line], file: Path) -> None:
     """Move lines of a file to ``damaged.jsonl`` beside it."""
-    if not damaged:
-        return
-    kept = file.with_name(f"{file.name}.new")
-    try:
-        with file.open("rb") as lines, kept.open("wb") as good, file.with_name("damaged.jsonl").open("ab") as bad:
-            for line in damaged:
-                _copy(lines, good, line.start - lines.tell())
-                _copy(lines, bad, line.length)
-            _copy(lines, good, file.stat().st_size - lines.tell())
-        kept.replace(file)
-    finally:
-        kept.unlink(missing_ok=True)  # on a full disk
+    with (
+        replacing(file) as good,
+        file.with_name("damaged.jsonl").open("ab") as bad,
+        file.open("rb") as lines,
+    ):
+        for line in damaged:
+            _copy(lines, good, line.start - lines.tell())
+            _copy(lines, bad, line.length)
+        _copy(lines, good, file.stat().st_size - lines.tell())
+        for stream in (bad, good):  # as durable as the episodes that are copied
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 def _copy(source: IO[bytes], target: IO[bytes], length: int) -> None:

@@ -105,16 +105,14 @@ def play_run(
     spec, planned, identity = plan(spec)
     _warn_of_equal_repeats(spec)
     folder = RunFolder(out)
-    folder.check(identity)
     with ExitStack() as stack:
         # An existing folder is locked before it is read; a new one is only made once the workers are.
         if folder.path.is_dir():
-            stack.enter_context(folder.locked())
+            stack.enter_context(folder.locked(identity))
         budget = budget_of(spec, [out])
         to_play = planned.keys() - folder.records.done
         play = stack.enter_context(backend.open(budget.rest(spec))) if to_play and not budget.reached else None
-        stack.enter_context(folder.locked())
-        folder.check(identity)  # again: another process may have made the folder meanwhile
+        stack.enter_context(folder.locked(identity))  # another process may have made the folder meanwhile
         folder.begin(identity, code())
         stack.callback(folder.close)
         records = folder.records

@@ -26,7 +26,7 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.integrations.episode import TextEpisode
 from textcraft_gym.registration import creator, default_split, find_spec, parameters, summary
 from textcraft_gym.serving.answers import json_answer
-from textcraft_gym.serving.guard import Application, Receive, Send
+from textcraft_gym.serving.guard import POLICY_VIOLATION, Application, Receive, Send
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 from textcraft_gym.task import UNGROUPED, Task, split_names, tasks_of
 
@@ -354,7 +354,7 @@ class _OpenPaths:
         if scope["type"] == "lifespan" or self.is_open(scope["path"]):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": "there is no such path"})
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": "there is no such path"})
         else:
             await json_answer({"detail": "Not Found"}, 404)(scope, receive, send)
 

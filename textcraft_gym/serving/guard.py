@@ -21,7 +21,7 @@ ANSWER_SECONDS = 600.0
 MAX_DISCARDED = 64 * 1024 * 1024
 """Maximum bytes that are read of a body that is too large: most clients read an answer only when they have sent all."""
 
-_POLICY_VIOLATION = 1008
+POLICY_VIOLATION = 1008
 """The code with which a WebSocket is closed that the server does not want."""
 
 
@@ -84,7 +84,7 @@ class Guard:
         refusal = self._refusal(scope)
         if kind == "websocket":
             if refusal:
-                await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": refusal.reason})
+                await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": refusal.reason})
             else:
                 await self.app(scope, receive, send)
         elif refusal:

@@ -127,7 +127,7 @@ def _saved(file: Path) -> Record:
 
 def _malformed(record: Record) -> str:
     """Return what is wrong with the fields that are shown, of which a saved session has no others; empty if nothing."""
-    types = {**record_types(), "task": str}
+    types = record_types()
     for name in (*SHOWN, *(name for name in ALSO_SHOWN if record.get(name) is not None)):
         try:
             fits = name in record and is_of_type(record[name], types[name])

@@ -212,3 +212,11 @@ def test_adapt__keeps_the_deepest_tree_as_a_record():
     episode, _ = adapt([FAIL] * 3000, [nested] * 3000, d_max=MAX_DEPTH, max_calls=2000)
     assert episode.error is None
     assert len(json.dumps(asdict(episode))) > 1000
+
+
+def test_adapt__tells_nothing_of_a_state_that_was_taken_back():
+    plans = [steps("Step 1", "get 1 oak logs")]
+    options = {"rollback": "replay", "tell_planner": True, "d_max": 2}
+    _, models = adapt(["get 3 honeycomb", FAIL, "get 1 oak logs", DONE], plans, **options)
+    told = models["planner"].asked[0]["prompt"], models["executor"].asked[2]["prompt"]
+    assert ["Inventory: [honeycomb] (3)" in text for text in told] == [True, False]

@@ -253,6 +253,18 @@ def test_cassette__goes_on_once_it_can_write(tmp_path: Path, monkeypatch: pytest
     assert [replay.complete(prompt, **ASK).text[:3] for prompt in "pq"] == ["p 1", "q 2"]
 
 
+def test_cassette__writes_when_it_is_closed_what_it_could_not_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cassette_module, "_BUSY_SECONDS", 0)
+    cassette = Cassette(tmp_path / "tape", Counting())
+    with closing(sqlite3.connect(tmp_path / "tape", isolation_level=None)) as backup:
+        backup.execute("begin")
+        backup.execute("select * from completions").fetchall()
+        paid = cassette.complete("p", **ASK)
+        backup.execute("commit")
+    cassette.close()
+    assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK).text == paid.text
+
+
 def test_cassette__that_is_full_returns_a_whole_batch_and_asks_for_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -14,11 +14,11 @@ from textcraft_gym.envs.alfworld.task_id import TaskSpec
 from textcraft_gym.envs.shuffle import shuffle
 from textcraft_gym.errors import UnknownName
 
-SPLITS = {"train": 3600, "valid_seen": 140, "valid_unseen": 134}
-"""Number of tasks in each split; the two held-out splits are as large as the official ones."""
-
 UNSEEN_TYPES = dict(zip(TASK_TYPES, (24, 18, 31, 23, 21, 17), strict=True))
 """Number of tasks of each type in ``valid_unseen``, as in the official one; the other splits have each type evenly."""
+
+SPLITS = {"train": 3600, "valid_seen": 140, "valid_unseen": sum(UNSEEN_TYPES.values())}
+"""Number of tasks in each split; the two held-out splits are as large as the official ones."""
 
 UNSEEN_PLANS = range(26, 30)
 """Indices of the floor plans that each kind of room keeps for ``valid_unseen``: the last four of its 30."""

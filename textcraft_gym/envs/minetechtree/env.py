@@ -112,7 +112,8 @@ class MineTechTreeEnv(TextEnv):
             did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.
         ticks: Limit of ticks, in place of the task's.
         given: Items that are held at first, with their counts, ``{"wooden axe": 1}``; none by default. One that the
-            task asks for is not given. (The paper's table 1 gives an axe, without saying of which material.)
+            task asks for is not given. (The paper's table 1 gives an axe, without saying of which material.) A task's
+            ``optimal_length`` counts from empty hands, so that it is no bound then.
         reliability: How likely an action that is possible succeeds: ``perfect`` (always), ``published`` (the paper's
             table 18, and what it leaves out as ``reliability.py`` says), a number above 0 for all, or numbers by kind,
             ``{"log": 0.5, "birch log": 0.4}``. The narrowest kind counts, and one that is not named never misses.

@@ -23,13 +23,17 @@ from textcraft_gym.recipes.recipe import name_of
 Reliability: TypeAlias = Mapping[str, float]
 """The probability of success by kind of action; a kind without one, in itself or in a wider one, never misses."""
 
+MANY_ORES = 3
+THREE_ORES = f"{MANY_ORES} iron ore"
+"""The kind of an action for as many iron ores or more."""
+
 PUBLISHED: Reliability = MappingProxyType(
     {
         "oak log": 0.39,
         "birch log": 0.29,
         "log": 0.39,
         "cobblestone": 0.95,
-        "3 iron ore": 0.16,
+        THREE_ORES: 0.16,
         "iron ore": 0.40,
         "diamond": 0.35,
         "ore": 0.40,
@@ -43,9 +47,6 @@ PUBLISHED: Reliability = MappingProxyType(
 """Table 18, but for ``log`` and ``ore``, which are chosen."""
 
 NAMED: Mapping[str, Reliability] = {"perfect": {}, "published": PUBLISHED}
-
-MANY_ORES = 3
-"""The number of iron ores from which an action is of the kind ``3 iron ore``."""
 
 _WIDE_KINDS = (
     {source.name: "log" for source in TREES}
@@ -62,7 +63,7 @@ def kinds_of(move: Gathering | Making | Equipping) -> tuple[str, ...]:
     """Return the kinds that a move is of, the narrowest first."""
     if isinstance(move, Gathering):
         narrow = _narrow_kind(move.item)
-        many = ("3 iron ore",) if narrow == "iron ore" and move.amount >= MANY_ORES else ()
+        many = (THREE_ORES,) if narrow == "iron ore" and move.amount >= MANY_ORES else ()
         return (*many, narrow, _WIDE_KINDS[move.source.name])
     if isinstance(move, Making):
         return ("craft at a table", "craft") if move.station == TABLE else (move.verb,)
@@ -75,7 +76,7 @@ def _narrow_kind(item: str) -> str:
     return source.name if source in ANIMALS else name_of(item)
 
 
-KINDS = tuple(dict.fromkeys([*map(_narrow_kind, SOURCE_OF), "3 iron ore", "craft at a table", *WIDE_KINDS]))
+KINDS = tuple(dict.fromkeys([*map(_narrow_kind, SOURCE_OF), THREE_ORES, "craft at a table", *WIDE_KINDS]))
 
 
 def read_reliability(value: Any) -> Reliability:

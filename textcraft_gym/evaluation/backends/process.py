@@ -119,8 +119,9 @@ class _Attempt:
     def out_of_time(self, why: str) -> Episode:
         """Return an episode that is lost by its limit of time; what it played went with its process."""
         trace = Node(self.job.task or "", "agent", 0, tokens=self.tokens.total(), parts=[why])
-        episode = Episode(*self.job, stop_reason="limit", limit="seconds", trace=trace)
-        return replace(episode, cost=self.cost, tokens=dict(self.tokens))
+        return Episode(
+            *self.job, cost=self.cost, tokens=dict(self.tokens), stop_reason="limit", limit="seconds", trace=trace
+        )
 
 
 class _WorkerProcess:
