@@ -11,14 +11,14 @@ import pytest
 
 from textcraft_gym import RunSpec, wrappers
 from textcraft_gym.agents.registry import AGENTS
-from textcraft_gym.envs.webshop.catalogue import MOST_GENERATED, Catalogue
+from textcraft_gym.envs.webshop.catalogue import MAX_GENERATED, Catalogue
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation import foreign_run
 from textcraft_gym.evaluation.runner import MAX_EPISODES, plan
 from textcraft_gym.recipes import pack
 from textcraft_gym.recipes.recipe import RecipeError
 from textcraft_gym.registration import BUNDLED
-from textcraft_gym.wiki.made import MOST_PAGES, made_corpus
+from textcraft_gym.wiki.made import MAX_PAGES, made_corpus
 
 SECONDS = 60
 """No number takes more; most take milliseconds."""
@@ -95,10 +95,10 @@ def test_integers__of_agents_are_refused_or_harmless():
 
 
 def test_made_worlds__have_bounds():
-    with pytest.raises(ValueError, match=f"expected pages in 1000..{MOST_PAGES}, got {MOST_PAGES + 1}"):
-        made_corpus(MOST_PAGES + 1)
-    with pytest.raises(ValueError, match=f"expected num_products of {MOST_GENERATED} or less to generate, got"):
-        Catalogue.load(num_products=MOST_GENERATED + 1)
+    with pytest.raises(ValueError, match=f"expected pages in 1000..{MAX_PAGES}, got {MAX_PAGES + 1}"):
+        made_corpus(MAX_PAGES + 1)
+    with pytest.raises(ValueError, match=f"expected num_products of {MAX_GENERATED} or less to generate, got"):
+        Catalogue.load(num_products=MAX_GENERATED + 1)
 
 
 def test_pack__is_not_looked_for_in_a_whole_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

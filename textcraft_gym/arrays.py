@@ -62,9 +62,6 @@ class RecordWriter:
         self._append, self._name, self._deferred = append, name, deferred
         self._waiting, self._ends, self._size = bytearray(), array("q"), 0
 
-    def __len__(self) -> int:
-        return len(self._ends)
-
     def add(self, value: object) -> None:
         """Add a value."""
         record = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
@@ -82,6 +79,14 @@ class RecordWriter:
     def _flush(self) -> None:
         self._append(self._name, np.frombuffer(self._waiting, np.uint8))
         self._waiting = bytearray()
+
+
+def write_records(append: Append, name: str, values: Iterable[object]) -> None:
+    """Append the arrays of values that ``Records`` reads."""
+    writer = RecordWriter(append, name)
+    for value in values:
+        writer.add(value)
+    writer.close()
 
 
 class Names:

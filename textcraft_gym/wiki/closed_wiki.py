@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, in_memory
+from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, in_memory, write_records
 from textcraft_gym.progress import progress_bar
 from textcraft_gym.search.bm25 import Index, IndexWriter
 from textcraft_gym.wiki.corpus import Page
@@ -135,16 +135,15 @@ def write_wiki(append: Append, pages: Iterable[Page], redirects: Mapping[str, st
         contents.update(part.data)
         append(name, part)
 
-    records, titles = RecordWriter(append_page, "pages"), RecordWriter(append, "titles", deferred=True)
+    records = RecordWriter(append_page, "pages")
     with IndexWriter() as index:
         for page in pages:
             if page.title not in indices:
                 indices[page.title] = len(indices)
                 records.add(page)
-                titles.add(page.title)
                 index.add("\n".join([page.title, *(" ".join(paragraph) for paragraph in page.paragraphs)]))
         records.close()
-        titles.close()
+        write_records(append, "titles", indices)
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
         with progress_bar("Writing the search index") as bar:
             index.write(append, keys=[*indices], exact_lengths=True, progress=bar)

@@ -12,7 +12,7 @@ from textcraft_gym.wiki.facts import Facts, is_listed
 from textcraft_gym.wiki.names import Draw
 from textcraft_gym.wiki.questions import Asker
 
-FEWEST_PAGES, MOST_PAGES = 1000, 50_000
+MIN_PAGES, MAX_PAGES = 1000, 50_000
 SPLITS = {"train": 1000, "dev": 200, "test": 500}
 """Number of questions of each split."""
 
@@ -30,7 +30,7 @@ def made_corpus(pages: int = 5000, seed: int = 0) -> Corpus:
     Raises:
         ValueError: If a number is out of bounds.
     """
-    between("pages", pages, FEWEST_PAGES, MOST_PAGES)
+    between("pages", pages, MIN_PAGES, MAX_PAGES)
     at_least("seed", seed, 0)
     draw = Draw(f"wiki {pages} {seed}")
     groups = pages // _PAGES_PER_GROUP

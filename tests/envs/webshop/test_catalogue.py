@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from textcraft_gym.envs.webshop.catalogue import Catalogue
 from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
 from textcraft_gym.envs.webshop.goals import shuffled
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.progress import Progress
 from textcraft_gym.search import bm25
 from textcraft_gym.search.bm25 import Index
 
@@ -153,6 +156,21 @@ def test_kept__is_all_that_a_later_start_needs(folder, unread):
     first = contents(load(folder))
     unread()
     assert contents(load(folder)) == first
+
+
+def test_load__shows_one_bar_after_the_other_and_none_where_everything_is_kept(folder, monkeypatch):
+    told: list[str] = []
+
+    @contextmanager
+    def bar(title: str) -> Iterator[Progress]:
+        told.append(title)
+        yield lambda done, size: None
+        told.append("end")
+
+    monkeypatch.setattr(store, "progress_bar", bar)
+    load(folder)
+    load(folder)
+    assert told == ["Reading items_shuffle.json", "end", "Writing the search index", "end"]
 
 
 def test_kept__is_by_kind_of_goals_and_seed(folder, unread, cache):

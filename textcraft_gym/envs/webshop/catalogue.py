@@ -17,11 +17,11 @@ from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import shuffled, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load
-from textcraft_gym.progress import Progress, progress_bar
+from textcraft_gym.progress import Progress
 from textcraft_gym.search.bm25 import Index
 
 GENERATED = "generated"
-MOST_GENERATED = 50_000
+MAX_GENERATED = 50_000
 """Maximum number of products that are generated."""
 
 _KEPT_SEARCHES = 1 << 12
@@ -99,19 +99,18 @@ class Catalogue:
         if num_products is not None and (type(num_products) is not int or num_products < 1):
             raise ValueError(f"expected num_products >= 1, got {num_products!r}")
         if data == GENERATED:
-            if (num_products or 0) > MOST_GENERATED:
-                raise ValueError(f"expected num_products of {MOST_GENERATED} or less to generate, got {num_products}")
+            if (num_products or 0) > MAX_GENERATED:
+                raise ValueError(f"expected num_products of {MAX_GENERATED} or less to generate, got {num_products}")
             return _generated(seed, num_products or PRODUCTS)
         files = find_files(data, goals)
         stamps = tuple((stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files.all))
         key = (files, stamps, goals, seed, num_products)
         if key not in _loaded:
-            with progress_bar(f"Reading {files.products.name}") as bar:
-                arrays = load(files, goals, seed, progress or bar, num_products)
+            arrays = load(files, goals, seed, progress, num_products)
             products = StoredProducts(arrays)
             fingerprint = arrays["fingerprint"].tobytes().hex()
-            goals_ = StoredGoals(arrays, products)
-            catalogue = cls(products, products.asins, goals_, goals_.weights, Index(arrays), fingerprint)
+            stored_goals = StoredGoals(arrays, products)
+            catalogue = cls(products, products.asins, stored_goals, stored_goals.weights, Index(arrays), fingerprint)
             _loaded.clear()  # the arrays are large: keep one catalogue of files at a time
             _loaded[key] = catalogue
         return _loaded[key]

@@ -129,9 +129,10 @@ def weights(wanted: Sequence[Sequence[str] | None], goal_counts: Sequence[int]) 
     for attributes, count in zip(wanted, goal_counts, strict=True):
         for attribute in attributes or ():
             attribute_counts[attribute] += count
-    return [
-        1.0
-        if attributes is None
-        else sum(1 / attribute_counts[attribute] for attribute in attributes) / len(attributes)
-        for attributes in wanted
-    ]
+
+    def weight(attributes: Sequence[str] | None) -> float:
+        if attributes is None:
+            return 1.0
+        return sum(1 / attribute_counts[attribute] for attribute in attributes) / len(attributes)
+
+    return list(map(weight, wanted))

@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, cached
+from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, cached, write_records
 from textcraft_gym.envs.webshop.files import GoalKind, ShopDataError, ShopFiles, read_shop
 from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
@@ -83,7 +83,9 @@ class StoredGoals(Sequence[Goal]):
         return wish.goal(self._products[asin], int(self._combination[index]), float(self.weights[index]))
 
 
-def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress, num_products: int | None = None) -> Arrays:
+def load(
+    files: ShopFiles, goals: GoalKind, seed: int, progress: Progress | None, num_products: int | None = None
+) -> Arrays:
     """Return the arrays of a data set, from the cache if its files are unchanged.
 
     Raises:
@@ -103,7 +105,7 @@ def load(files: ShopFiles, goals: GoalKind, seed: int, progress: Progress, num_p
 
 
 def write_shop(
-    append: Append, files: ShopFiles, seed: int, progress: Progress, num_products: int | None = None
+    append: Append, files: ShopFiles, seed: int, progress: Progress | None, num_products: int | None = None
 ) -> None:
     """Write products, goals and the search index as arrays, of which memory holds a block at a time."""
     contents = hashlib.sha256()
@@ -118,16 +120,17 @@ def write_shop(
     goal_counts = array("q")
     wanted: list[tuple[str, ...] | None] = []  # the attributes of each wish; None where all goals weigh the same
     with IndexWriter() as index:
-        for product, product_wishes in read_shop(files, seed, progress, num_products):
-            for wish in product_wishes:
-                # A wish for a combination of options makes no goal if one of them has no values.
-                if count := wish.goal_count(product):
-                    wishes.add([len(asins), *astuple(wish)])
-                    goal_counts.append(count)
-                    wanted.append(None if wish.options is not None else tuple(map(intern, wish.attributes)))
-            asins.append(product.asin)
-            products.add([getattr(product, name) for name in _FIELDS])
-            index.add(product.document)
+        with progress_bar(f"Reading {files.products.name}") as bar:
+            for product, product_wishes in read_shop(files, seed, progress or bar, num_products):
+                for wish in product_wishes:
+                    # A wish for a combination of options makes no goal if one of them has no values.
+                    if count := wish.goal_count(product):
+                        wishes.add([len(asins), *astuple(wish)])
+                        goal_counts.append(count)
+                        wanted.append(None if wish.options is not None else tuple(map(intern, wish.attributes)))
+                asins.append(product.asin)
+                products.add([getattr(product, name) for name in _FIELDS])
+                index.add(product.document)
         if not goal_counts:
             raise ShopDataError(files.human or files.attributes, "has no goal for any of the products")
         products.close()
@@ -136,21 +139,18 @@ def write_shop(
             append_content(name, part)
         contents.update(json.dumps(asins).encode())
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
-        records = RecordWriter(append, "asins")
-        for asin in asins:
-            records.add(asin)
-        records.close()
+        write_records(append, "asins", asins)
         Names.write(append, "asins", zip(asins, range(len(asins)), strict=True))
         with progress_bar("Writing the search index") as bar:
             index.write(append, keys=asins, progress=bar)
 
 
-def _goals(counts: NDArray[np.int64], weights: Sequence[float]) -> Arrays:
+def _goals(counts: NDArray[np.int64], wish_weights: Sequence[float]) -> Arrays:
     """Return the wish, the combination of options and the weight of each goal, in the shuffled order.
 
     Args:
         counts: The number of goals of each wish.
-        weights: The weight of each of these.
+        wish_weights: The weight of each of these.
     """
     order = np.array(shuffled(range(counts.sum())))
     wish = np.repeat(np.arange(len(counts)), counts)[order]
@@ -158,7 +158,7 @@ def _goals(counts: NDArray[np.int64], weights: Sequence[float]) -> Arrays:
     return {
         "goal_wish": wish,
         "goal_combination": order - first[wish],
-        "goal_weight": np.array(weights, np.float64)[wish],
+        "goal_weight": np.array(wish_weights, np.float64)[wish],
     }
 
 
