@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,12 +15,13 @@ from textcraft_gym import display
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.cache import atomic_write
 from textcraft_gym.console import Console, say
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import RunStopped, UnknownName
 from textcraft_gym.evaluation.estimate import Estimate, estimate
+from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
-from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Job, Reproduction, estimates, installed_data, play
+from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Job, Reproduction, collected, estimates, installed_data, play
 from textcraft_gym.papers.table import Paper, Setting, Table
 from textcraft_gym.run_options import takes_run_spec
 
@@ -46,10 +48,17 @@ def papers(as_json: Json = False) -> None:
         return
     display.show_rows("Tables of the papers", [_shown(row) for row in rows])
     for paper in PAPERS.values():
-        for name, why in paper.missing.items():
-            say(f"{paper.key}/{name} is not here: {why}.")
+        for why, names in _by_reason(paper.missing):
+            say(f"{paper.key}: {names} not here: {why}.")
     say("* is played on made data, unless reproduce is given the original's with --data.")
     say("textcraft-gym reproduce NAME --model MODEL --out DIR plays one; --dry-run says what it takes.")
+
+
+def _by_reason(missing: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each reason with the tables that it is of: ``table1 is``, ``table9 to table16 are``."""
+    for why, of_reason in groupby(missing, key=missing.__getitem__):
+        first, *others = of_reason
+        yield why, f"{first} to {others[-1]} are" if others else f"{first} is"
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, str]:
@@ -94,15 +103,28 @@ def reproduce(
     if dry_run:
         _show_estimates(reproduction, out)
         return
-    bar_on = Console(stderr=True)
+    runs = play(reproduction, out, run=partial(display.evaluate_with_progress, bar_on=Console(stderr=True)))
+    records: dict[Job, Sequence[Record]] = {}
     try:
-        played = play(reproduction, out, run=partial(display.evaluate_with_progress, bar_on=bar_on))
+        records.update(runs)  # one by one, so that those before a stop are there
+    except RunStopped:
+        if records:
+            _write_pages(paper, reproduction, records, out)
+        raise
     except KeyboardInterrupt:
+        if records:
+            _write_pages(paper, reproduction, records, out)
         say("Stopped. The same command continues from there.")
         raise typer.Exit(130) from None
-    for table, keys in chosen.items():
-        page = Page(paper, table, keys, tuple(map(without_key, models)), played, _notes(reproduction, table))
-        _write(page, out)
+    _write_pages(paper, reproduction, records, out)
+
+
+def _write_pages(paper: Paper, reproduction: Reproduction, records: Mapping[Job, Sequence[Record]], out: Path) -> None:
+    """Write the page of each table, of the runs that there are."""
+    played = collected(reproduction, records)
+    models = tuple(map(without_key, reproduction.models))
+    for table, keys in reproduction.tables.items():
+        _write(Page(paper, table, keys, models, played, _notes(reproduction, table, records)), out)
 
 
 def _write(page: Page, out: Path) -> None:
@@ -146,9 +168,10 @@ def _data(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _notes(reproduction: Reproduction, table: Table) -> tuple[str, ...]:
+def _notes(reproduction: Reproduction, table: Table, played: Container[Job]) -> tuple[str, ...]:
     """Return what a reader must know about the runs of a table."""
-    worlds = dict.fromkeys(job.setting.env for job in reproduction.jobs(table))
+    jobs = reproduction.jobs(table)
+    worlds = dict.fromkeys(job.setting.env for job in jobs)
     data = [
         f"{env} is played on the original's data." if env in reproduction.data else f"{env} is played on made data."
         for env in worlds
@@ -156,7 +179,9 @@ def _notes(reproduction: Reproduction, table: Table) -> tuple[str, ...]:
     ]
     limit = reproduction.options.limit
     cut = [] if limit is None else [f"Only the first {limit} tasks of each split were played."]
-    return (*data, *cut)
+    missing = sum(job not in played for job in jobs)
+    stopped = [f"Not all was played: {missing} of {len(jobs)} runs are missing."] if missing else []
+    return (*data, *cut, *stopped)
 
 
 def _about(paper: Paper, table: Table) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from textcraft_gym import RunSpec
 from textcraft_gym.errors import RunStopped, UnknownName
 from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.papers import ADAPT
-from textcraft_gym.papers.reproduce import Job, Reproduction, installed_data, play
+from textcraft_gym.papers.reproduce import Job, Reproduction, collected, installed_data, play
 from textcraft_gym.papers.table import Column, Row, Setting, Table, Training
 
 REACT = Setting("TextCraft-v0", "dev", "react")
@@ -59,11 +60,15 @@ def test_folder__is_of_one_run(tmp_path: Path):
     assert not any("secret" in folder for folder in folders)
 
 
+def played_by(found: Reproduction, out: Path, **options):
+    return collected(found, dict(play(found, out, **options)))
+
+
 def test_play__goes_on_where_it_stopped(tmp_path: Path):
-    (played,) = play(reproduction(MODEL), tmp_path)
+    (played,) = played_by(reproduction(MODEL), tmp_path)
     assert set(played) == {REACT, SCRIPTED}
     assert [len(records) for records in played[REACT].records] == [2]
-    (again,) = play(reproduction(MODEL), tmp_path, run=_nothing_new)
+    (again,) = played_by(reproduction(MODEL), tmp_path, run=_nothing_new)
     assert [list(of_run) for of_run in again[REACT].records] == [list(of_run) for of_run in played[REACT].records]
 
 
@@ -75,24 +80,38 @@ def _nothing_new(spec: RunSpec, out: Path):
 
 
 def test_play__of_a_scripted_player_stands_with_each_model(tmp_path: Path):
-    first, second = play(reproduction(MODEL, f"{MODEL},again=1", rows=("expert",)), tmp_path)
+    first, second = played_by(reproduction(MODEL, f"{MODEL},again=1", rows=("expert",)), tmp_path)
     assert first.keys() == second.keys() == {SCRIPTED}
 
 
 def test_play__trains_before_it_tests(tmp_path: Path):
     found = reproduction(MODEL, rows=("plan",))
-    (played,) = play(found, tmp_path)
+    (played,) = played_by(found, tmp_path)
     (records,) = played[PLANNED].records
     folder = found.folder(Job(PLANNED, 0, 0), tmp_path)
     config = json.loads((folder / "config.json").read_text())
-    assert Path(config["agent_args"]["plan"]).is_relative_to(folder.parent)
+    plan = Path(config["agent_args"]["plan"])
+    assert plan.name == "plan-1.txt"
+    assert plan.is_relative_to(tmp_path)
     assert len(records) == 2
+
+
+def test_play__trains_once_for_each_number_of_updates(tmp_path: Path):
+    longer = replace(PLANNED, training=replace(PLANNED.training, iterations=2))
+    rows = (Row("one", "1", PLANNED), Row("two", "2", longer))
+    table = replace(TABLE, rows=rows)
+    found = replace(reproduction(MODEL), tables={table: ("one", "two")})
+    played = dict(play(found, tmp_path))
+    assert [len(records) for records in played.values()] == [2, 2]
+    assert len(list(tmp_path.rglob("batch-1"))) == len(list(tmp_path.rglob("batch-2"))) == 1
+    plans = [json.loads(file.read_text())["agent_args"] for file in sorted(tmp_path.rglob("seed0/config.json"))]
+    assert {Path(arguments["plan"]).name for arguments in plans} == {"plan-1.txt", "plan-2.txt"}
 
 
 def test_play__has_one_limit_for_all_runs(tmp_path: Path):
     priced = f"{MODEL},cost=0.1"
     with pytest.raises(RunStopped, match="stopped at the limit of the reproduction: spent"):
-        play(reproduction(priced, seeds=3, rows=("react",), max_cost=1.5), tmp_path)
+        played_by(reproduction(priced, seeds=3, rows=("react",), max_cost=1.5), tmp_path)
     played = list(tmp_path.rglob("episodes.jsonl"))
     assert 0 < len(played) < 3
 
@@ -111,7 +130,9 @@ def test_papers__lists_each_table():
     assert (table["episodes"], table["worlds"], table["made data"]) == (700, ["WebShopLite-v0"], ["WebShopLite-v0"])
     assert table["tokens"] > table["calls"] > table["episodes"] - 100  # the naive buyer asks nothing
     assert table["without figures"] == 0
-    assert "adapt/table5 is not here: it lists the single skills" in run("papers").replace("\n", " ")
+    printed = run("papers").replace("\n", " ")
+    assert "adapt: table5 is not here: it lists the single skills" in printed
+    assert "deps: table9 to table16 are not here: they list tasks" in printed
 
 
 def test_reproduce__writes_pages_and_runs(tmp_path: Path):
@@ -126,6 +147,16 @@ def test_reproduce__writes_pages_and_runs(tmp_path: Path):
     assert "| Naive | 58.3 |" in page
     assert {file.suffix for file in tmp_path.glob("adapt-table7.*")} == {".md", ".html", ".csv"}
     assert len(list(tmp_path.rglob("config.json"))) == 2
+
+
+def test_reproduce__writes_the_page_of_what_was_played_before_a_limit(tmp_path: Path):
+    react = ("reproduce", "adapt/table7", "--rows", "naive,react", "--model", f"{MODEL},cost=0.1")
+    with pytest.raises(RunStopped):
+        run(*react, "--limit", "3", "--max-cost", "0.2", "--out", str(tmp_path))
+    page = (tmp_path / "adapt-table7.md").read_text()
+    assert "Not all was played: 1 of 2 runs are missing." in page
+    (naive,) = [line for line in page.splitlines() if line.startswith("| Naive")]
+    assert "[" in naive
 
 
 def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):

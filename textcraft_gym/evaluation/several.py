@@ -20,7 +20,7 @@ class Part(NamedTuple):
     Attributes:
         folder: Its run folder.
         spec: Makes its spec when its turn comes.
-        before: Folders of runs that making the spec may play, such as those of a training.
+        before: Folders of runs that making the spec may play, such as those of a training; parts may share them.
     """
 
     folder: Path
@@ -46,7 +46,8 @@ def play_several(
         RunStopped: If a run stopped, and with it all.
     """
     parts = list(parts)
-    budget = budget_of(limits, [folder for _, part in parts for folder in (part.folder, *part.before)])
+    folders = dict.fromkeys(folder for _, part in parts for folder in (part.folder, *part.before))
+    budget = budget_of(limits, folders)
     for name, part in parts:
         _move(budget, limits, part.before, -1)
         spec = part.spec()

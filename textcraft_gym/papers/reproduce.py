@@ -109,15 +109,15 @@ class Reproduction:
 
 def play(
     reproduction: Reproduction, out: Path, *, run: Callable[[RunSpec, Path], Sequence[Record]] = evaluate_or_raise
-) -> list[Played]:
-    """Play what the folder lacks, and return the runs of each setting for each model.
+) -> Iterator[tuple[Job, Sequence[Record]]]:
+    """Play what the folder lacks, and yield the records of each run as it ends.
 
     Raises:
         RunStopped: If a run stopped, at a limit of all or because no further episode can succeed.
     """
     jobs = dict.fromkeys(job for table in reproduction.tables for job in reproduction.jobs(table))
     parts = ((job, _part(reproduction, job, out, run)) for job in jobs)
-    return collected(reproduction, dict(play_several(parts, reproduction.options, run, "reproduction")))
+    yield from play_several(parts, reproduction.options, run, "reproduction")
 
 
 def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]]) -> list[Played]:
@@ -152,7 +152,9 @@ def _part(reproduction: Reproduction, job: Job, out: Path, run: Callable[[RunSpe
     folder, training = reproduction.folder(job, out), job.setting.training
     if training is None:
         return Part(folder, lambda: reproduction.spec(job))
-    place = folder.with_name(f"training{job.seed}")
+    # Settings that differ in the number of updates alone share a training: the longer one goes on from the shorter.
+    shared = replace(job.setting, training=replace(training, iterations=0))
+    place = reproduction.folder(job._replace(setting=shared), out).with_name(f"training{job.seed}")
     # The training has its own split and number of tasks, and is not cut short: a plan that it leaves is finished.
     spec = replace(
         reproduction.spec(job),

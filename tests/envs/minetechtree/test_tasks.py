@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from textcraft_gym import UnknownName, tasks
-from textcraft_gym.envs.minetechtree.tasks import NOT_CORE, PAPER_NAMES, SPLITS, TICKS, all_tasks, find_task
+from textcraft_gym.envs.minetechtree.tasks import (
+    APART,
+    DRAWN,
+    NOT_CORE,
+    PAPER_NAMES,
+    SEVERAL,
+    SPLITS,
+    TICKS,
+    all_tasks,
+    find_task,
+    split_tasks,
+)
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
 
 ID = "MineTechTree-v0"
@@ -24,7 +35,7 @@ def test_groups__have_the_sizes_of_the_paper():
     assert len(table) == 69
     assert {task.id for task in tasks(ID, "core71")} - {task.id for task in table} == {"stone", "stone_pressure_plate"}
     assert sum(task.group == "MT4" for task in table) == 6
-    assert SPLITS == ("core71", "table2", "MT1", "MT2", "MT3", "MT4", "MT5", "MT6", "MT7", "MT8", "all")
+    assert ("core71", "table2", "MT1", "MT2", "MT3", "MT4", "MT5", "MT6", "MT7", "MT8", "all", *SEVERAL) == SPLITS
 
 
 def test_task__has_group_skills_and_ticks():
@@ -72,3 +83,13 @@ def test_task__of_several_items_takes_different_ones(name: Any):
 def test_unknown_task__says_what_there_is(name: Any):
     with pytest.raises(UnknownName, match=r"unknown task .*There are 76"):
         find_task(name, "vanilla")
+
+
+@pytest.mark.parametrize(("split", "number"), SEVERAL.items())
+def test_tasks__of_several_items_lie_apart(split: str, number: int):
+    tasks = split_tasks(split, "vanilla")
+    assert len({frozenset(task.id.split("+")) for task in tasks}) == DRAWN
+    places = {item: place for place, items in enumerate(APART) for item in items}
+    for task in tasks:
+        assert task.group == f"{number} goals"
+        assert len({places[item] for item in task.id.split("+")}) == number

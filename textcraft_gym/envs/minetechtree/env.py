@@ -106,7 +106,8 @@ class MineTechTreeEnv(TextEnv):
 
     Args:
         split: ``core71`` (the default: as many as the paper's text speaks of; which, is inferred), ``table2`` (the 69
-            of its results, without stone and its pressure plate), a group, ``MT1`` to ``MT8``, or ``all`` (76).
+            of its results, without stone and its pressure plate), a group, ``MT1`` to ``MT8``, ``all`` (76), or
+            ``goals2`` to ``goals4``: 100 tasks each, of two to four items at once whose sources lie apart.
         rules: ``vanilla``, or ``deps``, where armour and shield count when they are held.
         feedback: ``reason`` says in the answer why an action did nothing, as in the paper; ``terse`` says only that it
             did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,7 +21,10 @@ EQUIP_GROUP = "MT5"
 TICKS = {"MT1": 3000, "MT2": 3000, "MT3": 6000, "MT4": 3000, "MT5": 6000, "MT6": 6000, "MT7": 6000, "MT8": 12000}
 """The paper's limit of each group."""
 
-SPLITS = ("core71", "table2", *TICKS, "all")
+SEVERAL: Mapping[str, int] = {"goals2": 2, "goals3": 3, "goals4": 4}
+"""The splits whose tasks are several items at once, and how many."""
+
+SPLITS = ("core71", "table2", *TICKS, "all", *SEVERAL)
 
 # Pairs of the paper's Required Skills and the items that need this number, each group in the paper's order.
 _TABLE: dict[str, tuple[tuple[int, str], ...]] = {
@@ -76,6 +80,19 @@ them, and its results are of 69."""
 NOT_IN_TABLE_2 = frozenset({"stone", "stone_pressure_plate"})
 """The further tasks that tables 2 and 21 leave out: they have 69, of which six of MT4."""
 
+APART = (
+    ("oak_boat", "oak_door", "oak_fence", "oak_sign"),
+    ("white_bed", "white_carpet", "painting"),
+    ("item_frame", "leather_boots", "leather_helmet"),
+    ("cooked_porkchop",),
+    ("furnace", "stone_pickaxe", "cobblestone_wall", "lever"),
+    ("coal", "torch"),
+    ("bucket", "shears"),
+)
+"""Tasks by what only they need: oak trees, sheep, cows, pigs, stone, coal ore, iron ore. Each lies at its own place."""
+DRAWN = 100
+"""Number of tasks of each split of several items."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -124,18 +141,31 @@ class Task:
 
 
 def split_tasks(split: str, rules: str) -> tuple[Task, ...]:
-    """Return the tasks of ``core71``, ``table2``, a group or ``all``.
+    """Return the tasks of ``core71``, ``table2``, a group, ``all``, or of several items at once.
 
     Raises:
         UnknownName: If there is no such split.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
+    if split in SEVERAL:
+        return _several(SEVERAL[split], rules)
     tasks = all_tasks(rules).values()
     if split in ("core71", "table2"):
         left_out = NOT_CORE if split == "core71" else NOT_CORE | NOT_IN_TABLE_2
         return tuple(task for task in tasks if task.id not in left_out)
     return tuple(task for task in tasks if split in ("all", task.group))
+
+
+@lru_cache(maxsize=len(RULES) * len(SEVERAL))
+def _several(number: int, rules: str) -> tuple[Task, ...]:
+    """Return different tasks of items whose sources lie apart, so that their order decides how far there is to walk."""
+    rng = random.Random(f"several/{number}")
+    drawn: dict[frozenset[str], list[str]] = {}
+    while len(drawn) < DRAWN:
+        items = [rng.choice(of_source) for of_source in rng.sample(APART, number)]
+        drawn.setdefault(frozenset(items), items)
+    return tuple(find_task(items, rules) for items in drawn.values())
 
 
 def find_task(name: object, rules: str) -> Task:
