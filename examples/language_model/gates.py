@@ -15,6 +15,7 @@ import csv
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,13 +31,16 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 from textcraft_gym.evaluation.success import wilson_interval
+from textcraft_gym.papers.adapt import AGENTS, ALFWORLD, WEBSHOP
+from textcraft_gym.papers.reproduce import installed_data
+from textcraft_gym.papers.table import Setting
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.splits import paper_splits
 
 UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
 """A book whose seed is not among those for training."""
-REFUSALS = ("Could not", "Wrong item format")
-"""The beginnings of the game's answers to invalid actions."""
+REFUSALS = ("Could not", "Wrong item format", "Nothing happens", "Invalid action")
+"""The beginnings of the games' answers to invalid actions."""
 DEPTH = 2
 CONTEXT = 8192
 """Tokens of a prompt at most: the longest of the made book has 4,117."""
@@ -46,31 +50,60 @@ SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 
 
 class Gate(NamedTuple):
-    """A row of the table: goals of a split that an agent plays.
+    """A row of the table.
 
     Attributes:
         name: How the table names it.
-        least: Share of the goals to win; None for that of the row ``unseen`` less ten points.
-        split: The goals, a split in the file of the goals.
-        agent: The agent.
-        recipes: The recipes, if other than Minecraft's.
+        setting: What is played.
+        least: Share of the goals to win.
+        goals: Number of goals, the first ones of the split; None for all.
+        run: The row whose run it counts; empty for a run of its own.
+        group: The group of tasks that alone it counts; empty for all.
     """
 
     name: str
-    least: float | None
-    split: str
-    agent: str = "react"
-    recipes: str | None = None
+    setting: Setting
+    least: float
+    goals: int | None = None
+    run: str = ""
+    group: str = ""
 
 
+DRAWN = ("dev", "unseen", "made")
+"""Splits in the file of the goals."""
+CRAFTING = Setting("TextCraft-v0", "dev", "react")
+OFFICIAL = replace(ALFWORLD, env_args={"games": "official"})
+TREE = Setting("MineTechTree-v0", "core71", "react")
+TWO_OBJECTS = "pick_two_obj_and_place"
+NAIVE = 0.25
+"""Success of the buyer without a model in WebShop."""
 GATES = {
-    "sub_tasks": Gate("single-recipe sub-tasks, Minecraft", 0.95, "dev", SUB_TASKS),
-    "dev": Gate("ReAct, dev goals", 0.90, "dev"),
-    "unseen": Gate("ReAct, unseen goals of depth 2", 0.80, "unseen"),
-    "made": Gate("ReAct, goals of an unknown made book", None, "made", recipes=UNKNOWN_BOOK),
+    "sub_tasks": Gate("single-recipe sub-tasks, Minecraft", replace(CRAFTING, agent=SUB_TASKS), 0.95),
+    "dev": Gate("ReAct, dev goals", CRAFTING, 0.90),
+    "unseen": Gate("ReAct, unseen goals of depth 2", replace(CRAFTING, split="unseen"), 0.97),
+    "made": Gate(
+        "ReAct, goals of an unknown made book",
+        replace(CRAFTING, split="made", env_args={"recipes": UNKNOWN_BOOK}),
+        0.92,
+    ),
+    "adapt": Gate("ADaPT, the paper's goals", replace(CRAFTING, split="test", agent="adapt"), 0.95),
+    "alfworld": Gate("ALFWorld, ReAct", ALFWORLD, 0.90),
+    "alfworld_adapt": Gate("ALFWorld, ADaPT", replace(ALFWORLD, agent="adapt"), 0.95),
+    "official": Gate("ALFWorld, official games, ReAct", OFFICIAL, 0.90),
+    "official_two": Gate("ALFWorld, official games of two objects", OFFICIAL, 0.75, run="official", group=TWO_OBJECTS),
+    "webshop": Gate("WebShop, ReAct", WEBSHOP, 0.75),
+    **{
+        f"webshop_{agent}": Gate(f"WebShop, {label}", replace(WEBSHOP, agent=agent), NAIVE)
+        for agent, label in AGENTS.items()
+        if agent != "react"
+    },
+    "minetechtree": Gate("tech tree, ReAct", TREE, 58 / 71),
+    "deps": Gate("tech tree, DEPS", replace(TREE, agent="deps"), 65 / 71),
+    "hotpotqa": Gate("HotpotQA, ReAct", Setting("HotpotQA-v0", "dev", "react"), 0.75, goals=100),
+    "tabletop": Gate("tabletop, DEP", Setting("Tabletop-v0", "test", "dep"), 0.90, goals=100),
 }
 """The rows, by the folders of their runs."""
-FALSE_CLAIMS, INVALID = 0.05, 0.05
+FALSE_CLAIMS, INVALID = 0.02, 0.03
 """False claims are to be this share of the episodes or fewer, and invalid actions fewer than this share of all."""
 
 
@@ -171,8 +204,6 @@ def missed(rows: Mapping[str, Row]) -> list[str]:
     found = []
     for name, row in rows.items():
         least = GATES[name].least
-        if least is None:
-            least = rows["unseen"].success.share - 0.10 if "unseen" in rows else 0.0
         reached = {
             f"success of {least:.0%}": row.success.share >= least,
             f"false claims of {FALSE_CLAIMS:.0%}": row.false_claims.share <= FALSE_CLAIMS,
@@ -202,16 +233,25 @@ def local_spec(adapter: str | Path | None = None, threads: int | None = None) ->
 
 def gate_spec(gate: Gate, model: str, goals: Path, limit: int | None = None) -> RunSpec:
     """Return the run of a row, whose goals are in the file that ``write_goals`` wrote."""
+    setting = gate.setting
     return RunSpec(
-        "TextCraft-v0",
-        split=f"{goals}:{gate.split}",
-        agent=gate.agent,
+        setting.env,
+        split=f"{goals}:{setting.split}" if setting.split in DRAWN and setting.env == CRAFTING.env else setting.split,
+        agent=setting.agent,
+        agent_args=setting.args,
         model=model,
         prompts="short",
-        env_args={"recipes": gate.recipes} if gate.recipes else {},
-        limit=limit,
+        env_args=setting.env_args,
+        limit=min(filter(None, (gate.goals, limit)), default=None),
+        max_calls=setting.max_calls,
         workers=WORKERS,
     )
+
+
+def rows_here() -> list[str]:
+    """Return the rows whose data is on this machine: all, but for the official games where they are not installed."""
+    official = ALFWORLD.env in installed_data()
+    return [name for name, gate in GATES.items() if official or gate.setting != OFFICIAL]
 
 
 def write_goals(file: Path) -> Path:
@@ -233,8 +273,9 @@ def write_goals(file: Path) -> Path:
 
 def play(gate: Gate, model: str, goals: Path, folder: Path, limit: int | None = None) -> Row:
     """Play the goals of a row with a model and measure it."""
-    records = [dict(record) for record in evaluate(gate_spec(gate, model, goals, limit), folder)]
-    return measure(gate.name, records, sub_tasks=gate.agent == SUB_TASKS)
+    played = evaluate(gate_spec(gate, model, goals, limit), folder)
+    records = [dict(record) for record in played if gate.group in ("", record["group"])]
+    return measure(gate.name, records, sub_tasks=gate.setting.agent == SUB_TASKS)
 
 
 COLUMNS = ("adapter", "digest", "row", "episodes", "won", "false_claims", "actions", "invalid")
@@ -254,7 +295,7 @@ def main() -> None:
         "--adapter", nargs="+", default=[""], help="GGUF files; by default the shipped one; none plays the base model"
     )
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
-    parser.add_argument("--rows", nargs="+", choices=GATES, default=[*GATES], help="the rows to play")
+    parser.add_argument("--rows", nargs="+", choices=GATES, default=rows_here(), help="the rows to play")
     parser.add_argument("--threads", type=int, help="threads of the model")
     options = parser.parse_args()
     try:
@@ -273,7 +314,8 @@ def main() -> None:
             rows: dict[str, Row] = {}
             for name in options.rows:
                 model = f"{local_spec(adapter, options.threads)},digest={digest}"
-                rows[name] = play(GATES[name], model, goals, options.out / digest / name, options.limit)
+                folder = options.out / digest / (GATES[name].run or name)
+                rows[name] = play(GATES[name], model, goals, folder, options.limit)
                 writer.writerow((adapter, digest, name, *counts(rows[name])))
                 file.flush()
                 print("|", " | ".join(map(str, rows[name])), "|", flush=True)
