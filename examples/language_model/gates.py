@@ -3,6 +3,7 @@
     python examples/language_model/gates.py --out runs/gates                        # the shipped adapter
     python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
     python examples/language_model/gates.py --out runs/curve --adapter runs/kept/*.gguf --rows unseen made
+    python examples/language_model/gates.py --out runs/gates --batched      # all rows at once, on a GPU
 
 Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model has its own.
 The counts of all rows are in ``gates.csv`` too. The exit status is 1 if a row does not reach what is asked for.
@@ -14,7 +15,8 @@ import argparse
 import csv
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +25,7 @@ from typing import Any, NamedTuple
 from textcraft_gym.agents.adapt.react import make_executor
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.contract.model import ModelError
+from textcraft_gym.agents.contract.model import Model, ModelError
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
 from textcraft_gym.agents.models.weights import find_files
@@ -46,6 +48,8 @@ CONTEXT = 8192
 """Tokens of a prompt at most: the longest of the made book has 4,117."""
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
+BATCHED_WORKERS, BATCHED_SLOTS = 100, 512
+"""Number of episodes of a row at once on a GPU, and of requests of all rows."""
 SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 
 
@@ -231,7 +235,7 @@ def local_spec(adapter: str | Path | None = None, threads: int | None = None) ->
     return "local:" + ",".join(f"{name}={value}" for name, value in options.items() if value)
 
 
-def gate_spec(gate: Gate, model: str, goals: Path, limit: int | None = None) -> RunSpec:
+def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = None) -> RunSpec:
     """Return the run of a row, whose goals are in the file that ``write_goals`` wrote."""
     setting = gate.setting
     return RunSpec(
@@ -244,7 +248,7 @@ def gate_spec(gate: Gate, model: str, goals: Path, limit: int | None = None) -> 
         env_args=setting.env_args,
         limit=min(filter(None, (gate.goals, limit)), default=None),
         max_calls=setting.max_calls,
-        workers=WORKERS,
+        workers=WORKERS if isinstance(model, str) else BATCHED_WORKERS,
     )
 
 
@@ -271,11 +275,30 @@ def write_goals(file: Path) -> Path:
     return file
 
 
-def play(gate: Gate, model: str, goals: Path, folder: Path, limit: int | None = None) -> Row:
+def play(gate: Gate, model: str | Model, goals: Path, folder: Path, limit: int | None = None) -> Row:
     """Play the goals of a row with a model and measure it."""
     played = evaluate(gate_spec(gate, model, goals, limit), folder)
     records = [dict(record) for record in played if gate.group in ("", record["group"])]
     return measure(gate.name, records, sub_tasks=gate.setting.agent == SUB_TASKS)
+
+
+def play_rows(
+    names: Sequence[str], model: str | Model, goals: Path, out: Path, limit: int | None
+) -> Iterator[tuple[str, Row]]:
+    """Yield each row as it was played: one after the other by a model in this process, all at once by a batched one."""
+
+    def played(name: str) -> Row:
+        return play(GATES[name], model, goals, out / (GATES[name].run or name), limit)
+
+    if isinstance(model, str):
+        yield from ((name, played(name)) for name in names)
+        return
+    # A row that counts the run of another one waits for that.
+    first = [name for name in names if not GATES[name].run]
+    with ThreadPoolExecutor(len(first)) as threads:
+        running = {threads.submit(played, name): name for name in first}
+        yield from ((running[row], row.result()) for row in as_completed(running))
+    yield from ((name, played(name)) for name in names if GATES[name].run)
 
 
 COLUMNS = ("adapter", "digest", "row", "episodes", "won", "false_claims", "actions", "invalid")
@@ -297,6 +320,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
     parser.add_argument("--rows", nargs="+", choices=GATES, default=rows_here(), help="the rows to play")
     parser.add_argument("--threads", type=int, help="threads of the model")
+    parser.add_argument("--batched", action="store_true", help="play all rows at once on a GPU, in bfloat16")
     options = parser.parse_args()
     try:
         # With its digest, so that all rows are of one adapter though a training writes another one meanwhile.
@@ -312,13 +336,16 @@ def main() -> None:
         for adapter, digest in digests.items():
             print(f"| {adapter or 'shipped'} | success | false claims | invalid actions |\n|---|---|---|---|")
             rows: dict[str, Row] = {}
-            for name in options.rows:
-                model = f"{local_spec(adapter, options.threads)},digest={digest}"
-                folder = options.out / digest / (GATES[name].run or name)
-                rows[name] = play(GATES[name], model, goals, folder, options.limit)
-                writer.writerow((adapter, digest, name, *counts(rows[name])))
+            model: str | Model = f"{local_spec(adapter, options.threads)},digest={digest}"
+            if options.batched:
+                from batched import BatchedModel  # needs torch
+
+                model = BatchedModel(adapter or None, slots=BATCHED_SLOTS)
+            for name, row in play_rows(options.rows, model, goals, options.out / digest, options.limit):
+                rows[name] = row
+                writer.writerow((adapter, digest, name, *counts(row)))
                 file.flush()
-                print("|", " | ".join(map(str, rows[name])), "|", flush=True)
+                print("|", " | ".join(map(str, row)), "|", flush=True)
             failures += [f"{adapter or 'shipped'}, {what}" for what in missed(rows)]
     if failures:
         parser.exit(1, "".join(f"not reached: {what}\n" for what in failures))

