@@ -342,15 +342,25 @@ def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
     assert prompts.sha256 != bundled.sha256
 
 
+GOAL_PLANNERS = {
+    **dict.fromkeys(("deps", "inner_monologue", "zero_shot"), ("alfworld", "minetechtree", "tabletop")),
+    **dict.fromkeys(("chain_of_thought", "code_as_policies", "progprompt"), ("minetechtree",)),
+    "controller": ("alfworld",),
+}
+"""The short prompts of the planners of goals: those of the rows of DEPS's tables."""
+
+
 def test_prompts__of_the_short_set_are_the_ends_of_the_standard_ones():
     folder = Path(bundled.__file__).parent
     short = {file.relative_to(folder / "short").as_posix(): file for file in (folder / "short").rglob("*.txt")}
     agents = ("adapt", "plan_and_execute", "react", "reflexion")
-    assert set(short) == {f"{agent}/{game}.txt" for agent in agents for game in game_names()}
+    games = {**dict.fromkeys(agents, game_names()), **GOAL_PLANNERS}
+    assert set(short) == {f"{agent}/{game}.txt" for agent, of_agent in games.items() for game in of_agent}
     for name, file in short.items():
         text = file.read_text(encoding="utf-8")
         # Without the blank line, which is the standard prompt's.
-        ending = text.replace("{situation}\n", "{situation}\n\n", 1)
+        blank = "" if name.startswith("controller/") else "\n"
+        ending = text.replace("{situation}\n", f"{{situation}}\n{blank}", 1)
         assert (folder / name).read_text(encoding="utf-8").endswith(f"\n\n{ending}"), name
         agent, game = name.removesuffix(".txt").split("/")
         assert Prompts("short", "0.3").of(agent, game).text == text.removesuffix("\n"), name
