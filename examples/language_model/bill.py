@@ -1,0 +1,202 @@
+"""What a thing of the tech tree takes in all, and a plan for it in each form in which the planners of goals write one.
+
+A bill goes from the goal down: each line names a thing, the amounts that the lines above it take, and what it is made
+from. So a line needs no more than the lines above it and one recipe, and a plan is the bill read backwards.
+
+    # stone pickaxe: 1. craft 1 stone pickaxe using 3 cobblestone, 2 stick with crafting table.
+    # stick: 2 + 2 = 4. craft 4 stick using 2 planks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from toolmaker import TOOLS, depth
+
+from textcraft_gym.agents.contract.goals import has
+from textcraft_gym.agents.games.crafting import Recipe, Want, listed
+from textcraft_gym.agents.games.minetechtree.knowledge import WOODS, burnt, scaled, ways
+
+
+class Line(NamedTuple):
+    """One thing of a bill.
+
+    Attributes:
+        item: The thing.
+        uses: What each thing above takes of it.
+        held: How many are held.
+        recipe: What makes as many as are missing; what gets it, for a thing of a source.
+    """
+
+    item: str
+    uses: tuple[int, ...]
+    held: int
+    recipe: Recipe
+
+    @property
+    def needed(self) -> int:
+        """How many are needed in all."""
+        return sum(self.uses)
+
+    @property
+    def missing(self) -> int:
+        """How many are missing."""
+        return max(0, self.needed - self.held)
+
+    def __str__(self) -> str:
+        total = f" = {self.needed}" if len(self.uses) > 1 else ""
+        amount = f"{self.item}: {' + '.join(map(str, self.uses))}{total}"
+        if not self.missing:
+            return f"{amount}, held."
+        more = f", {self.held} held, so {self.missing} more" if self.held else ""
+        return f"{amount}{more}. {how(self.recipe)}."
+
+
+class Link(NamedTuple):
+    """A thing and one of those that it takes."""
+
+    item: str
+    part: str
+
+
+def bill(wants: Iterable[Want], held: Mapping[str, int], wood: str = "", forgotten: Link | None = None) -> list[Line]:
+    """Return what some things take, each after all that take it.
+
+    Args:
+        wants: The things.
+        held: The inventory.
+        wood: The wood to use; empty for any.
+        forgotten: What is left out, so that a plan fails.
+    """
+    uses = {want.item: [want.amount] for want in wants}
+    lines: list[Line] = []
+    while left := [item for item in uses if item not in {line.item for line in lines}]:
+        item = max(left, key=_rank)
+        count = has(held, item)
+        spare = has(held, "coal") - sum(uses.get("coal", ()))
+        recipe = applied(item, max(1, sum(uses[item]) - count), spare, wood)
+        if forgotten and forgotten.item == item:
+            recipe = without(recipe, forgotten.part)
+        lines.append(Line(item, tuple(uses[item]), count, recipe))
+        if lines[-1].missing:
+            for part in recipe.parts:
+                uses.setdefault(part.item, []).append(part.amount)
+            if recipe.tool and not has_tool(held, recipe.tool):
+                uses.setdefault(recipe.tool, [1])  # one serves all
+    return lines
+
+
+def links(lines: Iterable[Line]) -> Iterator[Link]:
+    """Yield what can be forgotten of a bill."""
+    for line in lines:
+        if line.missing:
+            for part in line.recipe.things[1:]:
+                yield Link(line.item, part)
+
+
+def applied(item: str, count: int, coal: int = 0, wood: str = "") -> Recipe:
+    """Return the recipe that makes a number of a thing at once, with coal for fuel where there is enough."""
+    recipe = scaled(ways()[item], count, "coal" if coal >= burnt("coal", count) else "planks")
+    of_wood = {kind: f"{wood} {kind}" for kind in ("log", "planks") if wood}
+    return recipe._replace(parts=tuple(Want(of_wood.get(part, part), amount) for part, amount in recipe.parts))
+
+
+def without(recipe: Recipe, part: str) -> Recipe:
+    """Return a recipe without a part or its tool."""
+    kept = tuple(want for want in recipe.parts if want.item != part)
+    return recipe._replace(parts=kept, tool="" if recipe.tool == part else recipe.tool)
+
+
+def has_tool(held: Mapping[str, int], tool: str) -> bool:
+    """Return whether a tool is held, or a better one of its kind."""
+    return any(has(held, one) for one in (TOOLS[TOOLS.index(tool) :] if tool in TOOLS else (tool,)))
+
+
+def how(recipe: Recipe) -> str:
+    """Return a recipe in words; of a thing of a source how it is got."""
+    return str(recipe) if recipe.parts else f"{recipe.verb} with {recipe.tool}" if recipe.tool else recipe.verb
+
+
+def wood_of(items: Iterable[str]) -> str:
+    """Return the wood that a thing is named after; empty for none."""
+    named = (wood for item in items for wood in sorted(WOODS, key=len, reverse=True) if item.startswith(f"{wood} "))
+    return next(named, "")
+
+
+def why(item: str, count: int, held: Mapping[str, int], wood: str = "") -> str:
+    """Return why a goal failed: what it takes, and what of that is not held."""
+    recipe = applied(item, max(1, count - has(held, item)), has(held, "coal"), wood)
+    needs = [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
+    counts = [int(has_tool(held, part)) if part == recipe.tool else has(held, part) for part, _ in needs]
+    lacking = [
+        Want(part, amount - count) for (part, amount), count in zip(needs, counts, strict=True) if count < amount
+    ]
+    told = "; ".join(f"{part} {count} of {amount}" for (part, amount), count in zip(needs, counts, strict=True))
+    lack = f"I lacked {listed(lacking)}." if lacking else "I lacked nothing: it was missed."
+    return " ".join(filter(None, (f"{item}: {how(recipe)}.", told and f"Held: {told}.", lack)))
+
+
+# -- The forms of a plan ----------------------------------------------------------------------------------------------
+
+
+def explained(lines: Sequence[Line], worn: Iterable[str], mark: str) -> str:
+    """Return a bill, each line after a mark, and the goals that it comes to."""
+    return "\n".join([*(f"{mark}{line}" for line in lines), *(_goal(line) for line in _steps(lines)), *_worn(worn)])
+
+
+def goals(lines: Sequence[Line], worn: Iterable[str]) -> list[str]:
+    """Return the goals of a bill alone, each with all that it takes."""
+    return [*(_whole_goal(line) for line in _steps(lines)), *_worn(worn)]
+
+
+def imported(lines: Sequence[Line], worn: Sequence[str], name: str) -> str:
+    """Return a program that imports its actions and calls each once."""
+    verbs = dict.fromkeys([*(line.recipe.verb for line in _steps(lines)), *["equip"] * bool(worn)])
+    body = [text for line in _steps(lines) for text in (f"    # {how(line.recipe)}", f"    {_call(line)}")]
+    body += [f"    equip('{item}')" for item in worn]
+    return "\n".join([f"from actions import {', '.join(verbs)}", "", f"def obtain_{name}():", *body])
+
+
+def looped(lines: Sequence[Line], worn: Iterable[str]) -> str:
+    """Return a program that repeats each action until what it is for is held."""
+    body = [
+        text
+        for line in _steps(lines)
+        for text in (
+            f"# {how(line.recipe)}",
+            f"while not inventory.has('{line.item}', {line.needed}):",
+            f"    {_call(line)}",
+        )
+    ]
+    return "\n".join([*body, *(f"equip('{item}')" for item in worn)])
+
+
+def _steps(lines: Sequence[Line]) -> list[Line]:
+    return [line for line in reversed(lines) if line.missing]
+
+
+def _goal(line: Line) -> str:
+    return f"{line.recipe.verb}({{'{line.item}': {line.needed}}});"
+
+
+def _whole_goal(line: Line) -> str:
+    parts = ", ".join(f"'{part}': {amount}" for part, amount in line.recipe.parts)
+    taken = [f"{{{parts}}}"] if parts else ["null"] * bool(line.recipe.tool)
+    tool = [f"'{line.recipe.tool}'"] if line.recipe.tool else []
+    arguments = ", ".join([f"{{'{line.item}': {line.needed}}}", *taken, *tool])
+    return f"{line.recipe.verb}({arguments});"
+
+
+def _worn(items: Iterable[str]) -> list[str]:
+    return [f"equip({{'{item}': 1}}, {{'{item}': 1}});" for item in items]
+
+
+def _call(line: Line) -> str:
+    return f"{line.recipe.verb}('{line.item}', {line.needed})"
+
+
+@cache
+def _rank(item: str) -> tuple[int, int]:
+    return depth(item), -list(ways()).index(item)

@@ -1,0 +1,227 @@
+"""Training examples of the planners of goals in the tech tree: DEPS and its baselines, which play them with a teacher.
+
+The worlds are drawn for training alone. A third of the goals that nothing else is made from is held out, as in
+``minetechtree``: they are in plans of one line only, by a player who holds all that they take.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import recorded
+from bill import Link, applied, bill, explained, goals, imported, links, looped, why, wood_of
+from dialogue import Branch, Example
+from minetechtree import held_out
+from recorded import Said
+
+from textcraft_gym.agents.contract.goals import parse_goals
+from textcraft_gym.agents.games.crafting import Want
+from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
+from textcraft_gym.agents.games.minetechtree.knowledge import WOODS, members, ways
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.envs.minetechtree.env import MineTechTreeEnv
+from textcraft_gym.envs.minetechtree.generator import generate
+from textcraft_gym.envs.minetechtree.state import Aim
+from textcraft_gym.envs.minetechtree.tasks import JOIN, SEVERAL, Task, all_tasks, find_task, split_tasks
+
+ROLES = ("planner", "explainer")
+AGENTS = {
+    "deps": 5.0,
+    "zero_shot": 1.0,
+    "chain_of_thought": 1.0,
+    "inner_monologue": 1.0,
+    "progprompt": 1.0,
+    "code_as_policies": 1.0,
+}
+"""The agents that play, and how often."""
+PLAYED = 3
+"""The number of episodes that are played of one situation."""
+MOST = 4
+"""Maximum number of dialogues of one episode: where each goal is asked for, they are much alike."""
+
+_FAILED = re.compile(r'^.*I failed on step \d+ "(.+?)"\.$', re.MULTILINE)
+
+
+class Planner:
+    """Knows the recipes and what is held.
+
+    Args:
+        env: The world that is played.
+        agent: The agent that asks.
+        rng: Draws what the first plan forgets; None for a plan that forgets nothing.
+    """
+
+    def __init__(self, env: MineTechTreeEnv, agent: str, rng: random.Random | None = None) -> None:
+        self.env, self.agent, self.rng = env, agent, rng
+
+    def answer(self, role: str, prompt: str, sample: int) -> Said:
+        """Return a plan, the next goal or why one failed."""
+        wants, worn, held = self.wanted(), self.worn(), self.held()
+        wood = wood_of(want.item for want in wants)
+        if role == "explainer":
+            (failed,) = parse_goals(_FAILED.findall(prompt)[-1])
+            return Said(f"\n{why(failed.name, failed.have[failed.name], held, wood)}")
+        lines, forgotten = bill(wants, held, wood), self.forget(held)
+        if forgotten:
+            lines = bill(wants, held, wood, forgotten)
+        match self.agent:
+            case "zero_shot":
+                text = "\n".join(goals(lines, worn))
+            case "inner_monologue":
+                text = goals(lines, worn)[0]
+            case "progprompt":
+                text = imported(lines, worn, self.env.task.id.replace(JOIN, "_and_"))
+            case "code_as_policies":
+                text = looped(lines, worn)
+            case _:
+                text = explained(lines, worn, "" if self.agent == "chain_of_thought" else "# ")
+        return Said(f"\n{text}", learnt=forgotten is None)
+
+    def forget(self, held: Mapping[str, int]) -> Link | None:
+        """Return what the first plan forgets."""
+        rng, self.rng = self.rng, None
+        wants = self.wanted()
+        found = [*links(bill(wants, held, wood_of(want.item for want in wants)))]
+        return rng.choice(found) if rng and found else None
+
+    def wanted(self) -> list[Want]:
+        """Return what the goal asks for, but for what was had already."""
+        done = self.env._state.obtained
+        return [Want(_name(aim.item), 1) for aim in self.env.game.aims if aim.item not in done]
+
+    def worn(self) -> list[str]:
+        """Return what is to be worn."""
+        return [_name(aim.item) for aim in self.env.game.aims if aim.worn]
+
+    def held(self) -> dict[str, int]:
+        """Return the inventory."""
+        return {_name(item): count for item, count in self.env._state.inventory.items()}
+
+
+class Practice(MineTechTreeEnv):
+    """A world for training.
+
+    Args:
+        task: The goal.
+        world: Seed of the world.
+        args: Arguments of the environment.
+    """
+
+    def __init__(self, task: Task, world: int, **args: Any) -> None:
+        super().__init__("all", **args)
+        self.chosen, self.world = task, world
+
+    def _find_task(self, name: Any) -> Task:
+        return self.chosen
+
+    def _set_up(self, task: Task, draw: int) -> None:
+        super()._set_up(task, draw)
+        world = generate(f"training/{task.id}", self.world)
+        self.game = self.game._replace(world=world, luck=f"training/{task.id}/{self.world}")
+
+
+class Situation(NamedTuple):
+    """A goal, the seed of its world, and what is held at first."""
+
+    task: Task
+    world: int
+    given: Mapping[str, int]
+
+
+def examples(seed: int) -> Iterator[Example]:
+    """Yield examples without end; the same seed gives the same ones."""
+    rng = random.Random(f"minetechtree goals/{seed}")
+    while True:
+        situation = drawn(rng)
+        found: dict[str, list[Branch]] = {}
+        for _ in range(PLAYED):
+            (agent,) = rng.choices([*AGENTS], [*AGENTS.values()])
+            for text, branch in dialogues(situation, agent, rng):
+                found.setdefault(text, []).append(branch)
+        for text, branches in found.items():
+            yield from recorded.packed(text, dict.fromkeys(branches), rng)
+
+
+def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[tuple[str, Branch]]:
+    """Yield the dialogues of one episode, each with the text of the situation; none of one that was lost."""
+    errs = agent == "deps" and rng.random() < 0.6
+    missing = agent == "deps" and rng.random() < 0.3
+    env = Practice(
+        situation.task,
+        situation.world,
+        given=situation.given,
+        reliability="published" if missing else "perfect",
+    )
+    player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
+    planner = Planner(env, agent, rng if errs else None)
+    played = recorded.record(env, player, situation.task.id, planner, ROLES)
+    if played.episode.won:
+        text, _ = PROFILE.read(env.reset(seed=0, options={"task": situation.task.id})[0])
+        made = recorded.dialogues(text, played.exchanges)
+        for branch in rng.sample(made, min(len(made), MOST)):
+            yield text, branch._replace(kind=f"{agent} {branch.kind}")
+
+
+def drawn(rng: random.Random) -> Situation:
+    """Return a goal or several, of which some parts may be held, or a thing of which all parts are held."""
+    world, chance = rng.randrange(1 << 30), rng.random()
+    if chance < 0.3:
+        names = sorted(held_out() if chance < 0.1 else {*ways()} - {"log", "planks"})
+        return last_step(rng.choice(names).replace("_", " "), world, rng)
+    task = several(rng) if chance < 0.45 else rng.choice(known())
+    return Situation(task, world, some_parts(task, rng) if rng.random() < 0.35 else {})
+
+
+def several(rng: random.Random) -> Task:
+    """Return two to four goals at once that no split has."""
+    measured = {frozenset(task.id.split(JOIN)) for split in SEVERAL for task in split_tasks(split, "vanilla")}
+    names = [task.id for task in known() if task.group in ("MT1", "MT2", "MT3", "MT4", "MT6")]
+    while frozenset(chosen := rng.sample(names, rng.choice((2, 2, 3, 4)))) in measured:
+        pass
+    return find_task(chosen, "vanilla")
+
+
+@cache
+def known() -> tuple[Task, ...]:
+    """Return the goals that are not held out."""
+    return tuple(task for task in all_tasks("vanilla").values() if task.id not in held_out())
+
+
+def last_step(item: str, world: int, rng: random.Random) -> Situation:
+    """Return a thing and all that it takes, so that its plan is one line; and some other things."""
+    id = item.replace(" ", "_")
+    task = all_tasks("vanilla").get(id) or Task(id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),))
+    recipe = applied(item, 1)
+    parts = [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
+    given = _of_wood(parts, rng)
+    for other in rng.sample(sorted({*ways()} - {item, "log", "planks"}), rng.choice((0, 0, 1, 2))):
+        given.setdefault(other, 1)
+    return Situation(task, world, given)
+
+
+def some_parts(task: Task, rng: random.Random) -> dict[str, int]:
+    """Return some of the things that a goal takes, as if a part of a plan had been done."""
+    wants = [Want(_name(aim.item), 1) for aim in task.aims]
+    lines = bill(wants, {}, wood_of(want.item for want in wants))
+    parts = [line for line in lines if line.item not in {want.item for want in wants}]
+    held = rng.sample(parts, rng.randrange(1, len(parts) + 1)) if parts else []
+    return _of_wood([Want(line.item, line.needed) for line in held], rng)
+
+
+def _of_wood(parts: list[Want], rng: random.Random) -> dict[str, int]:
+    """Return amounts by item, with a wood in place of any."""
+    wood = rng.choice(WOODS)
+    given: dict[str, int] = {}
+    for item, amount in parts:
+        name = f"{wood} {item}" if len(members(item)) > 1 else item
+        given[name] = given.get(name, 0) + amount
+    return given
+
+
+def _name(item: str) -> str:
+    return item.removeprefix("minecraft:").replace("_", " ")
