@@ -1,0 +1,172 @@
+"""Training examples of the planners of goals in ALFWorld: DEPS, its baselines, and the controller that serves them.
+
+A planner guesses where a thing is by the usual places of things and by what was seen since; it never looks into a place
+from outside. The households are generated ones of the split ``train``.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+import recorded
+from dialogue import Branch, Example
+from households import draw_task
+from recorded import Said
+
+from textcraft_gym.agents.contract.agent import Request
+from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
+from textcraft_gym.agents.games.alfworld.household import APPLIANCES, Household, HouseholdTask, kind, likely, read_task
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.envs.alfworld.env import ALFWorldEnv
+from textcraft_gym.evaluation.episode import Episode
+
+ROLES = ("planner", "explainer", "controller")
+AGENTS = {"dep": ({}, 3.0), "zero_shot": ({"rounds": 12}, 1.5), "inner_monologue": ({}, 2.0)}
+"""The agents that play, their arguments, and how often."""
+MOST = {"planner": 4, "explainer": 2, "controller": 3}
+"""Maximum number of dialogues of each role of one episode."""
+
+_PICK = re.compile(r"pick an? (\w+) at (\w+ \d+)")
+_DO = re.compile(r"(clean|heat|cool|put) the (\w+) (?:with|in) (\w+ \d+)")
+_LIGHT = re.compile(r"look at the (\w+) under the (\w+) at (\w+ \d+)")
+_SEEN = re.compile(r"(?:On the|The) (\w+ \d+)(?:| is open\. In it), you see ")
+_FAILED = re.compile(r'I failed on step \d+ "(.+?)": ')
+
+
+class Planner:
+    """Knows the usual places of things, and what it was told.
+
+    Attributes:
+        household: The household as the controller has seen it.
+        task: What is to be done.
+        told: What is in the places of which the prompt tells it.
+    """
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
+        self.household = Household("")
+        self.task = HouseholdTask("")
+        self.told: dict[str, list[str]] = {}
+        self.read = 0
+
+    def watch(self, request: Request, episode: Episode) -> None:
+        """Read what was played since."""
+        for action, answer in episode.transcript[self.read :]:
+            self.household.read(action or "", answer)
+        self.read = len(episode.transcript)
+
+    def answer(self, role: str, prompt: str, sample: int) -> Said:
+        """Return a plan, the next step, why one failed, or the number of a command."""
+        if role == "controller":
+            return Said(f" {choice(prompt)}")
+        if not self.household.places:
+            situation, _, rest = prompt.partition("\nYour task is to: ")
+            self.household = Household(situation)
+            self.task = read_task(rest.partition("\n")[0]) or self.task
+        seen = _SEEN.findall(prompt)
+        self.told = {place: things for place, things in self.household.contents.items() if place in seen}
+        if role == "explainer":
+            return Said(f"\n{self.why(_FAILED.findall(prompt)[-1])}")
+        steps = [f"#{number} {step}" for number, step in enumerate(self.steps(), 1)]
+        return Said("\n" + ("\n".join(steps) if self.agent != "inner_monologue" else steps[0]))
+
+    def steps(self) -> list[str]:
+        """Return the steps that are left to do."""
+        task, thing, home = self.task, self.task.thing, self.household
+        in_hand = kind(home.held) == thing
+        target = next((place for place in home.places if task.target in (place, kind(place))), task.target)
+        steps: list[str] = []
+        searched: list[str] = []
+        for _ in range(task.amount - len(home.brought) if task.target else 1):
+            if not in_hand:
+                searched.append(self.place(thing, [target, *searched]))
+                steps.append(f"pick a {thing} at {searched[-1]}")
+            if task.treatment and not (in_hand and home.treated.get(home.held) == task.treatment):
+                appliance = next(place for place in home.places if kind(place) in APPLIANCES[task.treatment])
+                steps.append(f"{task.treatment} the {thing} with {appliance}")
+            if task.target:
+                steps.append(f"put the {thing} in {target}")
+            in_hand = False
+        lamp = [f"look at the {thing} under the {task.lamp} at {self.place(task.lamp, [])}"] if task.lamp else []
+        return [*steps, *lamp]
+
+    def place(self, thing: str, but: list[str]) -> str:
+        """Return where a thing was seen, else the likeliest place that was not looked into."""
+        places = likely(thing, self.household.places)
+        seen = [place for place, things in self.told.items() if thing in map(kind, things)]
+        found = [*seen, *(place for place in places if place not in self.told)]
+        return next((place for place in found if place not in but), (found or places)[0])
+
+    def why(self, step: str) -> str:
+        """Return why a step failed, where it did not find a thing, and what is next."""
+        found = _PICK.fullmatch(step) or _LIGHT.fullmatch(step)
+        if not found:
+            return "It took too long."
+        *_, thing, place = found.groups()
+        empty = [one for one, things in self.told.items() if thing not in map(kind, things)]
+        following = self.place(thing, [place])
+        seen = "It is at" if following in self.told else "Next:"
+        return f"No {thing} at {', '.join(empty or [place])}. {seen} {following}."
+
+
+def choice(prompt: str) -> str:
+    """Return the number of the command that serves a goal, 0 if none does, or ``done``."""
+    about, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
+    goal, _, told = about.partition("\n")
+    last = told.rpartition("What you did for it: ")[2].partition("\n")[0]
+    numbers = {command: number for number, _, command in (line.partition(" ") for line in listed.splitlines())}
+    wanted = commands(goal)
+    if re.fullmatch(wanted[0], last):
+        return "done"
+    found = (numbers[command] for pattern in wanted for command in numbers if re.fullmatch(pattern, command))
+    return next(found, "0")
+
+
+def commands(goal: str) -> list[str]:
+    """Return patterns of the command that reaches a goal and of those that lead there, backwards from the goal."""
+    if found := _PICK.fullmatch(goal):
+        thing, place = found.groups()
+        reach = rf"take {thing} \d+ from {place}"
+    elif found := _LIGHT.fullmatch(goal):
+        _, lamp, place = found.groups()
+        reach = rf"use {lamp} \d+"
+    elif found := _DO.fullmatch(goal):
+        verb, thing, place = found.groups()
+        reach = rf"(?:move {thing} \d+ to|put {thing} \d+ in/on) {place}"
+        reach = reach if verb == "put" else rf"{verb} {thing} \d+ with {place}"
+    else:
+        return ["nothing"]
+    return [reach, f"open {place}", f"go to {place}"]
+
+
+def examples(seed: int) -> Iterator[Example]:
+    """Yield examples without end; the same seed gives the same ones."""
+    rng = random.Random(f"alfworld goals/{seed}")
+    while True:
+        task = draw_task(rng)
+        found: dict[str, list[Branch]] = {}
+        (agent,) = rng.choices([*AGENTS], [weight for _, weight in AGENTS.values()])
+        for text, branch in dialogues(task, agent, rng):
+            found.setdefault(text, []).append(branch)
+        for text, branches in found.items():
+            yield from recorded.packed(text, branches, rng)
+
+
+def dialogues(task: str, agent: str, rng: random.Random) -> Iterator[tuple[str, Branch]]:
+    """Yield dialogues of one episode, each with the text of the situation; none of one that was lost."""
+    env = ALFWorldEnv("all", admissible=True)
+    player = make_agent(agent, profile=PROFILE, prompts=Prompts("short", "0.4"), args=AGENTS[agent][0])
+    planner = Planner(agent)
+    played = recorded.record(env, player, task, planner, ROLES, on_request=planner.watch)
+    if not played.episode.won:
+        return
+    opening, _ = env.reset(seed=0, options={"task": task})
+    for role, most in MOST.items():
+        text = opening if role == "controller" else PROFILE.read(opening)[0]
+        asked = [exchange for exchange in played.exchanges if exchange.role == role]
+        made = recorded.dialogues(text, asked)
+        for branch in rng.sample(made, min(len(made), most)):
+            yield text, branch._replace(kind=f"{agent} {role}" if role != "controller" else role)
