@@ -14,6 +14,7 @@ MODULES = {
     "alfworld": "households",  # the real ALFWorld is a package of that name
     "minetechtree": "minetechtree",
     "webshop": "webshop",
+    "tabletop": "tables",
     "alfworld_goals": "houseplans",
     "minetechtree_goals": "techplans",
 }
