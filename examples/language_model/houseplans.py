@@ -146,27 +146,24 @@ def examples(seed: int) -> Iterator[Example]:
     """Yield examples without end; the same seed gives the same ones."""
     rng = random.Random(f"alfworld goals/{seed}")
     while True:
-        task = draw_task(rng)
-        found: dict[str, list[Branch]] = {}
         (agent,) = rng.choices([*AGENTS], [weight for _, weight in AGENTS.values()])
-        for text, branch in dialogues(task, agent, rng):
-            found.setdefault(text, []).append(branch)
-        for text, branches in found.items():
+        for text, branches in dialogues(draw_task(rng), agent, rng).items():
             yield from recorded.packed(text, branches, rng)
 
 
-def dialogues(task: str, agent: str, rng: random.Random) -> Iterator[tuple[str, Branch]]:
-    """Yield dialogues of one episode, each with the text of the situation; none of one that was lost."""
+def dialogues(task: str, agent: str, rng: random.Random) -> dict[str, list[Branch]]:
+    """Return dialogues of one episode by the text with which they begin; none of one that was lost."""
     env = ALFWorldEnv("all", admissible=True)
-    player = make_agent(agent, profile=PROFILE, prompts=Prompts("short", "0.4"), args=AGENTS[agent][0])
+    arguments, _ = AGENTS[agent]
+    player = make_agent(agent, profile=PROFILE, prompts=Prompts("short", "0.4"), args=arguments)
     planner = Planner(agent)
     played = recorded.record(env, player, task, planner, ROLES, on_request=planner.watch)
-    if not played.episode.won:
-        return
     opening, _ = env.reset(seed=0, options={"task": task})
-    for role, most in MOST.items():
-        text = opening if role == "controller" else PROFILE.read(opening)[0]
-        asked = [exchange for exchange in played.exchanges if exchange.role == role]
-        made = recorded.dialogues(text, asked)
-        for branch in rng.sample(made, min(len(made), most)):
-            yield text, branch._replace(kind=f"{agent} {role}" if role != "controller" else role)
+    found: dict[str, list[Branch]] = {}
+    for role, most in MOST.items() if played.episode.won else ():
+        # The controller reads all of the opening.
+        text, kind = (opening, role) if role == "controller" else (PROFILE.read(opening)[0], f"{agent} {role}")
+        made = recorded.dialogues(text, [asked for asked in played.exchanges if asked.role == role])
+        chosen = rng.sample(made, min(len(made), most))
+        found.setdefault(text, []).extend(branch._replace(kind=kind) for branch in chosen)
+    return found

@@ -27,9 +27,10 @@ from textcraft_gym.envs.tabletop.generator import generate
 from textcraft_gym.envs.tabletop.rules import apply
 from textcraft_gym.envs.tabletop.state import HANOI, KINDS
 from textcraft_gym.envs.tabletop.tasks import NUMBERS, Task
+from textcraft_gym.envs.tabletop.text import INSTRUCTIONS
 
 ROLES = ("planner", "explainer")
-AGENTS = {"deps": 4.0, "zero_shot": 1.0, "inner_monologue": 1.0, "react": 2.0, "plan_and_execute": 1.5}
+AGENTS = {"deps": 4.0, "zero_shot": 1.0, "inner_monologue": 1.0, "react": 2.0, "plan_and_execute": 1.0, "adapt": 1.0}
 """The agents that play, and how often."""
 PLAYED = 3
 """The number of episodes that are played of one table."""
@@ -84,31 +85,33 @@ class Planner:
             _, answer, *_ = apply(self.env.game, self.env._state, _FAILED.findall(prompt)[-1])
             return Said(f"\n{answer}")
         if prompt.endswith("\n>"):
-            return Said(f" {self.turn(prompt, goals)}")
+            return self.turn(prompt, goals)
         if not goals:
             return Said(f"\n{'done' if self.agent == 'inner_monologue' else 'Nothing can be done.'}")
-        if self.agent == "plan_and_execute":
+        if self.agent in ("plan_and_execute", "adapt"):
             return Said(f"\n{numbered(goals)}")
         rng, self.rng = self.rng, None
         learnt = rng is None
         if self.agent == "inner_monologue":
             goals = goals[:1]
-        elif not learnt:
+        elif rng:
             goals = spoilt(goals, rng)
         return Said("\n" + "\n".join(f"{number}. {goal}" for number, goal in enumerate(goals, 1)), learnt)
 
-    def turn(self, prompt: str, goals: list[str]) -> str:
+    def turn(self, prompt: str, goals: list[str]) -> Said:
         """Return the next turn of a player: of the whole task, or of one goal, which may be missed."""
         _, _, told = prompt.rpartition("\nYour task is to: ")
         task = told.partition("\n")[0].removesuffix(".")
         if self.agent == "react":
-            return goals[0] if goals else f"think: nothing can be done. {FAILED}"
+            return Said(f" {goals[0]}" if goals else f" think: Nothing can be done. {FAILED}")
+        if task in INSTRUCTIONS.values():  # ADaPT asks for a plan after the executor has failed
+            return Said(f" think: I see no way. {FAILED}", learnt=False)
         if f"> {task}\nDone: " in told:
-            return f"think: It is done. {COMPLETED}"
+            return Said(f" think: It is done. {COMPLETED}")
         answers = told.split("\n> ")[1:]
         if answers and not answers[-1].partition("\n")[2].startswith("Missed: "):
-            return f"think: It cannot be done. {FAILED}"
-        return task
+            return Said(f" think: It cannot be done. {FAILED}")
+        return Said(f" {task}")
 
 
 def spoilt(goals: list[str], rng: random.Random) -> list[str]:
@@ -127,25 +130,19 @@ def examples(seed: int) -> Iterator[Example]:
     rng = random.Random(f"tabletop/{seed}")
     while True:
         task = rng.choice(tables(rng.choice(KINDS)))
-        found: dict[str, list[Branch]] = {}
-        for _ in range(PLAYED):
-            (agent,) = rng.choices([*AGENTS], [*AGENTS.values()])
-            for text, branch in dialogues(task, agent, rng):
-                found.setdefault(text, []).append(branch)
-        for text, branches in found.items():
-            yield from recorded.packed(text, dict.fromkeys(branches), rng)
+        text, _ = PROFILE.read(task.content)
+        agents = rng.choices([*AGENTS], [*AGENTS.values()], k=PLAYED)
+        branches = [branch for agent in agents for branch in dialogues(task, text, agent, rng)]
+        yield from recorded.packed(text, dict.fromkeys(branches), rng)
 
 
-def dialogues(task: Task, agent: str, rng: random.Random) -> Iterator[tuple[str, Branch]]:
-    """Yield the dialogues of one episode, each with the text of the situation; none of one that was lost."""
+def dialogues(task: Task, text: str, agent: str, rng: random.Random) -> Iterator[Branch]:
+    """Yield dialogues of one episode, which begin with a text; none of one that was lost."""
     errs = agent == "deps" and rng.random() < 0.7
-    reliability = "cliport" if agent != "zero_shot" and rng.random() < 0.5 else "oracle"
-    env = Practice(task, reliability=reliability)
+    env = Practice(task, reliability="cliport" if agent != "zero_shot" and rng.random() < 0.5 else "oracle")
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, task.id, planner, ROLES)
-    if played.episode.won:
-        text, _ = PROFILE.read(env.reset(seed=0, options={"task": task.id})[0])
-        made = recorded.dialogues(text, played.exchanges)
-        for branch in rng.sample(made, min(len(made), MOST)):
-            yield text, branch._replace(kind=f"{agent} {branch.kind}")
+    made = recorded.dialogues(text, played.exchanges) if played.episode.won else []
+    for branch in rng.sample(made, min(len(made), MOST)):
+        yield branch._replace(kind=f"{agent} {branch.kind}")

@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import recorded
 from bill import Link, applied, bill, explained, goals, imported, links, looped, why, wood_of
@@ -132,39 +132,37 @@ class Situation(NamedTuple):
     world: int
     given: Mapping[str, int]
 
+    @property
+    def text(self) -> str:
+        """What the player reads, without the goal."""
+        return PROFILE.read(self.env().reset(seed=0, options={"task": self.task.id})[0])[0]
+
+    def env(self, reliability: Literal["perfect", "published"] = "perfect") -> Practice:
+        """Return the environment."""
+        return Practice(self.task, self.world, given=self.given, reliability=reliability)
+
 
 def examples(seed: int) -> Iterator[Example]:
     """Yield examples without end; the same seed gives the same ones."""
     rng = random.Random(f"minetechtree goals/{seed}")
     while True:
         situation = drawn(rng)
-        found: dict[str, list[Branch]] = {}
-        for _ in range(PLAYED):
-            (agent,) = rng.choices([*AGENTS], [*AGENTS.values()])
-            for text, branch in dialogues(situation, agent, rng):
-                found.setdefault(text, []).append(branch)
-        for text, branches in found.items():
-            yield from recorded.packed(text, dict.fromkeys(branches), rng)
+        agents = rng.choices([*AGENTS], [*AGENTS.values()], k=PLAYED)
+        branches = [branch for agent in agents for branch in dialogues(situation, agent, rng)]
+        yield from recorded.packed(situation.text, dict.fromkeys(branches), rng)
 
 
-def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[tuple[str, Branch]]:
-    """Yield the dialogues of one episode, each with the text of the situation; none of one that was lost."""
+def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[Branch]:
+    """Yield dialogues of one episode; none of one that was lost."""
     errs = agent == "deps" and rng.random() < 0.6
-    missing = agent == "deps" and rng.random() < 0.3
-    env = Practice(
-        situation.task,
-        situation.world,
-        given=situation.given,
-        reliability="published" if missing else "perfect",
-    )
+    misses = agent == "deps" and rng.random() < 0.3
+    env = situation.env("published" if misses else "perfect")
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, situation.task.id, planner, ROLES)
-    if played.episode.won:
-        text, _ = PROFILE.read(env.reset(seed=0, options={"task": situation.task.id})[0])
-        made = recorded.dialogues(text, played.exchanges)
-        for branch in rng.sample(made, min(len(made), MOST)):
-            yield text, branch._replace(kind=f"{agent} {branch.kind}")
+    made = recorded.dialogues(situation.text, played.exchanges) if played.episode.won else []
+    for branch in rng.sample(made, min(len(made), MOST)):
+        yield branch._replace(kind=f"{agent} {branch.kind}")
 
 
 def drawn(rng: random.Random) -> Situation:
@@ -180,8 +178,10 @@ def drawn(rng: random.Random) -> Situation:
 def several(rng: random.Random) -> Task:
     """Return two to four goals at once that no split has."""
     measured = {frozenset(task.id.split(JOIN)) for split in SEVERAL for task in split_tasks(split, "vanilla")}
-    names = [task.id for task in known() if task.group in ("MT1", "MT2", "MT3", "MT4", "MT6")]
-    while frozenset(chosen := rng.sample(names, rng.choice((2, 2, 3, 4)))) in measured:
+    rare = rng.random() < 0.3  # of iron, with larger amounts
+    groups = ("MT4", "MT6", "MT7") if rare else ("MT1", "MT2", "MT3", "MT4", "MT6")
+    names = [task.id for task in known() if task.group in groups]
+    while frozenset(chosen := rng.sample(names, 2 if rare else rng.choice((2, 2, 3, 4)))) in measured:
         pass
     return find_task(chosen, "vanilla")
 
@@ -198,7 +198,7 @@ def last_step(item: str, world: int, rng: random.Random) -> Situation:
     task = all_tasks("vanilla").get(id) or Task(id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),))
     recipe = applied(item, 1)
     parts = [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
-    given = _of_wood(parts, rng)
+    given = {name: amount + rng.choice((0, 0, 0, 1, 3)) for name, amount in _of_wood(parts, rng).items()}
     for other in rng.sample(sorted({*ways()} - {item, "log", "planks"}), rng.choice((0, 0, 1, 2))):
         given.setdefault(other, 1)
     return Situation(task, world, given)

@@ -22,9 +22,9 @@ from textcraft_gym.task import task_hash
 
 EXAMPLE_COUNT = 150
 ENV = "Tabletop-v0"
-PLANNERS = {f"{agent} planner" for agent in ("deps", "zero_shot", "inner_monologue", "plan_and_execute")}
+PLANNERS = {f"{agent} planner" for agent in ("deps", "zero_shot", "inner_monologue", "plan_and_execute", "adapt")}
 EXPLAINER = "deps explainer"
-EXECUTORS = {"react executor", "plan_and_execute executor"}
+EXECUTORS = {"react executor", "plan_and_execute executor", "adapt executor"}
 TASKS = [task.id for task in split_tasks("paper")]
 
 
