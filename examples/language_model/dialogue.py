@@ -126,6 +126,7 @@ class Situation(ABC):
         rng: random.Random,
         *,
         shortest: int,
+        longest: int = LONGEST,
     ) -> Example:
         """Return dialogues of kinds that are drawn until there is no more room.
 
@@ -133,9 +134,10 @@ class Situation(ABC):
             kinds: What makes the dialogues of each kind, and its weight.
             rng: Draws the kinds and their dialogues.
             shortest: The number of characters that a dialogue needs at least.
+            longest: The maximum number of characters of the example.
         """
         weights = dict(kinds)
-        room = LONGEST - len(self.text)
+        room = longest - len(self.text)
         branches: dict[Branch, None] = {}
         while weights and room > shortest:
             (drawn,) = rng.choices([*weights], [*weights.values()])

@@ -1,7 +1,8 @@
 """Training examples of ALFWorld, in the short prompts that the agents send.
 
 The tasks are generated ones of the split ``train``: the splits for tests have other rooms, or other goals in the same
-rooms. Half of the households are smaller than usual, with fewer things, so that their dialogues are short.
+rooms. Half of the households are smaller than usual, with fewer things, so that their dialogues are short; and half of
+the situations are the longest of three, whose things are far from where one would look first.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty, parse_id
 from textcraft_gym.envs.alfworld.tasks import Task
 
+LONGEST = 5000
+"""Maximum number of characters of an example of several dialogues."""
 LONGEST_PLAN = 1100
 """Maximum number of characters of a plan: the planner's is cut off at 400 tokens, before the order of its steps."""
 SHORTEST = 250
@@ -102,14 +105,20 @@ class Situation(dialogue.Situation):
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Iterator[Situation]:
-        """Yield households and their tasks without end."""
+        """Yield households and their tasks without end; each other one is the longest of three."""
         while True:
-            yield cls(draw_task(rng))
+            yield max((cls(draw_task(rng)) for _ in range(rng.choice((1, 3)))), key=cls.turns)
+
+    def turns(self) -> int:
+        """Return the number of turns that the whole task takes."""
+        keeper = self.keeper(self.sentence, self.game.first, random.Random(0), slips=0)
+        self.whole(keeper, "goal")
+        return len(keeper.spans) // 2
 
     def example(self, rng: random.Random) -> Example:
         """Return dialogues about the situation."""
         kinds = {
-            self.goal: 5,
+            self.goal: 8,
             self.some_steps: 3,
             self.plans: 3,
             self.full_plan: 0.8,
@@ -118,7 +127,7 @@ class Situation(dialogue.Situation):
             self.interrupted: 1.5,
             self.another_trial: 1.5,
         }
-        return self.filled(kinds, rng, shortest=SHORTEST)
+        return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
 

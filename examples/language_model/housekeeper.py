@@ -8,7 +8,7 @@ what is held and what is done with it.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from teacher import COMPLETED, FAILED, Teacher, a
@@ -169,7 +169,7 @@ class Housekeeper(Teacher):
         self.seeking = ""
         if not held:
             thing = self.seen(task.thing, place)
-            return f"I saw {thing} at {place}." if step.command.startswith("go to") else ""
+            return f"{self.delivered(task)}I saw {thing} at {place}." if step.command.startswith("go to") else ""
         if task.treatment and self.household.treated.get(held) != task.treatment:
             return f"I hold {held}. I {task.treatment} it with {place}."
         if task.target:
@@ -193,12 +193,19 @@ class Housekeeper(Teacher):
             if place not in self.household.contents and (not wanted or place in wanted or kind(place) in wanted)
         ]
         self.listed, self.seeking = left[:PLACES_A_SEARCH], sought
-        listed = ", ".join(self.listed)
+        listed, looked = ", ".join(self.listed), f"Looked: {by_kind(self.household.contents)}. "
         if again:
-            return f"No {sought} yet. Next: {listed}."
-        one_is_done = task.amount > 1 and bool(self.household.brought)
-        article = "another" if one_is_done else a(sought).split()[0]
-        return f"{f'I hold {held}. ' if held else ''}I look for {article} {sought}: {listed}."
+            return f"No {sought} yet. {looked}Next: {listed}."
+        delivered = self.delivered(task)
+        article = "another" if delivered else a(sought).split()[0]
+        before = f"{delivered}{looked}" if delivered else f"I hold {held}. " * bool(held)
+        return f"{before}I look for {article} {sought}: {listed}."
+
+    def delivered(self, task: HouseholdTask) -> str:
+        """Return the sentence that says how many of two things are where they belong; empty before the first is."""
+        if task.amount == 1 or not self.household.brought:
+            return ""
+        return f"1 of {task.amount} {task.thing} in {next(iter(self.household.brought.values()))}. "
 
     def sought(self, task: HouseholdTask) -> str:
         """Return the kind of thing that a task could not find."""
@@ -257,6 +264,15 @@ class Housekeeper(Teacher):
 def place_of(command: str) -> str:
     """Return the place that a command names last."""
     return " ".join(command.split()[-2:])
+
+
+def by_kind(places: Iterable[str]) -> str:
+    """Return places as a short list, such as ``cabinet 6 5 4, shelf 2``."""
+    numbers: dict[str, list[str]] = {}
+    for place in places:
+        name, _, number = place.partition(" ")
+        numbers.setdefault(name, []).append(number)
+    return ", ".join(f"{name} {' '.join(members)}" for name, members in numbers.items())
 
 
 def groups(thing: str, places: Sequence[str], size: int = PLACES_A_SEARCH) -> list[str]:

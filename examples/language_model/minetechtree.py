@@ -26,6 +26,8 @@ from textcraft_gym.envs.minetechtree.generator import generate
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State
 from textcraft_gym.envs.minetechtree.tasks import Task, all_tasks
 
+LONGEST = 4500
+"""Maximum number of characters of an example of several dialogues."""
 SHORTEST = 150
 """The number of characters that a dialogue needs at least."""
 MAX_AMOUNT = 8
@@ -77,7 +79,7 @@ class Situation(dialogue.Situation):
             self.impossible: 0.5,
             self.another_trial: 1,
         }
-        return self.filled(kinds, rng, shortest=SHORTEST)
+        return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
 
@@ -87,7 +89,7 @@ class Situation(dialogue.Situation):
 
     def whole(self, rng: random.Random, kind: str, agent: str, information: str = "") -> Branch | None:
         """Return an episode, which ends when the goal is reached."""
-        maker = self.maker(self.sentence, FIRST, rng, information)
+        maker = self.maker(self.sentence, FIRST, rng, information, asks=self.item)
         try:
             self.reach(maker)
         except CannotBeHad:
@@ -108,14 +110,14 @@ class Situation(dialogue.Situation):
         return rng.sample(made, min(len(made), 3))
 
     def attempts(self, lines: Sequence[str], rng: random.Random) -> list[Branch | None]:
-        """Return the attempts at the steps of a plan, each with what the one before left."""
+        """Return the attempts at the steps of a plan, each with what the one before left; None for a too long one."""
         made: list[Branch | None] = []
         state = FIRST
         for line in lines:
             maker = self.maker(line, state, rng, text.inventory(state) if made else "")
             branch = self.attempt(maker, line)
             made.append(branch)
-            if branch is None:
+            if maker.failed:
                 break
             state = maker.state
         return made
@@ -140,7 +142,7 @@ class Situation(dialogue.Situation):
                 maker.play(line)
                 name = f"I wear {rest}."
             elif recipe is None:
-                return None
+                raise CannotBeHad
             else:
                 (item, amount), held = recipe.makes, maker.held.get(recipe.makes.item, 0)
                 name = f"I hold {amount} {item}."
@@ -155,6 +157,7 @@ class Situation(dialogue.Situation):
                 else:
                     maker.have(item, amount)
         except CannotBeHad:
+            maker.failed = True
             return None
         maker.end(f"think: {name} {COMPLETED}")
         return maker.branch("sub-task")
@@ -266,12 +269,20 @@ class Situation(dialogue.Situation):
     # -- What they have in common -------------------------------------------------------------------------------------
 
     def maker(
-        self, task: str, state: State, rng: random.Random, information: str = "", *, mistakes: bool = True
+        self,
+        task: str,
+        state: State,
+        rng: random.Random,
+        information: str = "",
+        *,
+        mistakes: bool = True,
+        asks: str = "",
     ) -> Toolmaker:
-        """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
-        chosen = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.3 else []
+        """Return the teacher at the beginning of a task; in four tenths of the dialogues it makes a mistake."""
+        chosen = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.4 else []
         wood = self.wood_for(task, state)
-        return Toolmaker(self.game, state, wood, self.prompt(task, information), mistakes=chosen, rng=rng)
+        prompt = self.prompt(task, information)
+        return Toolmaker(self.game, state, wood, prompt, mistakes=chosen, asks=asks, rng=rng)
 
     def wood_for(self, task: str, state: State = FIRST) -> str:
         """Return the wood that a task names, else the one of which most is held, else the nearest."""

@@ -5,7 +5,9 @@ small model needs to go on:
 
     think: 9 oak planks: craft 12 oak planks using 3 oak log. I hold 1 oak log.
 
-the amount needed, the command for as many, and what of its parts is held already.
+the amount needed, the command for as many, and what of its parts is held already. What the whole goal takes it asks the
+environment before it gets anything: an action that is not possible yet costs no time, and its answer names what is
+missing, or the recipe of one that is remembered wrongly.
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ from textcraft_gym.agents.games.crafting import Recipe, Want, listed
 from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
 from textcraft_gym.agents.games.minetechtree.knowledge import burnt, scaled, source, ways
 from textcraft_gym.envs.minetechtree import rules
+from textcraft_gym.envs.minetechtree.moves import NO_RECIPE
 from textcraft_gym.envs.minetechtree.state import Game, State, is_won
 
-MISTAKES = ("too early", "count", "tool", "station")
+MISTAKES = ("recipe", "recipe", "too early", "lack", "count", "tool", "station")
 TOOLS = ("wooden pickaxe", "stone pickaxe", "iron pickaxe")
 """Each mines what those before it mine."""
 DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
@@ -39,6 +42,7 @@ class Toolmaker(Teacher):
         wood: The wood to use where any will do.
         prompt: The prompt from the end of the situation on.
         mistakes: The kinds of mistakes to make, each at the first occasion.
+        asks: The item for which it asks what it takes; empty for none.
         rng: Chooses wrong amounts.
     """
 
@@ -54,10 +58,12 @@ class Toolmaker(Teacher):
         prompt: str,
         *,
         mistakes: Sequence[str] = (),
+        asks: str = "",
         rng: random.Random,
     ) -> None:
         super().__init__(game, state, prompt, mistakes=mistakes, rng=rng)
         self.wood = wood
+        self.asks = asks
 
     # -- What is said and done ----------------------------------------------------------------------------------------
 
@@ -72,12 +78,18 @@ class Toolmaker(Teacher):
         self.failed = self.failed or not answer.startswith(DONE)
         return answer
 
-    def mistake(self, action: str) -> bool:
+    def mistake(self, action: str, *, learnt: bool = False) -> bool:
         """Play an action that must not be learnt, unless it would work; return whether it was played."""
         _, answer, _, why = self.apply(self.game, self.state, action)
         if why:  # the environment's answer gives the reason
-            self.turn(action, f"{answer}: {why}", learnt=False)
+            self.turn(action, f"{answer}: {why}", learnt=learnt)
         return bool(why)
+
+    def ask(self, item: str, action: str) -> None:
+        """Play an action that is not possible yet, once, for what its answer says of the item that is asked about."""
+        if item == self.asks:
+            self.asks = ""
+            self.mistake(action, learnt=True)
 
     def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
         """Return the dialogue; None also if the time ran out."""
@@ -129,6 +141,7 @@ class Toolmaker(Teacher):
             raise CannotBeHad(item)
         action = f"{way.verb} {missing} {item}"
         if not self.has_tool(way.tool):
+            self.ask(item, action)
             if self.errs("tool"):
                 self.mistake(action)
             have = f" I hold {held}, so {missing} more." if held else ""
@@ -138,7 +151,10 @@ class Toolmaker(Teacher):
 
     def make(self, recipe: Recipe, count: int, held: int = 0) -> None:
         """Apply a recipe, having what it takes."""
+        if recipe.verb == "craft" and self.errs("recipe"):
+            recipe = self.misremember(recipe, count, held)
         self.think(self.intention(recipe, count, held))
+        self.ask(recipe.makes.item, plain(recipe))
         if self.errs("too early"):
             self.mistake(plain(recipe))
         station = recipe.tool
@@ -159,6 +175,36 @@ class Toolmaker(Teacher):
         """Have all that a recipe uses up; to make one part may use up another, which then is made again."""
         while (lacking := self.lacking(recipe)) and not self.failed:
             self.have(lacking[0].item, lacking[0].amount)
+            if self.lacking(recipe) and self.errs("lack") and self.mistake(plain(recipe)):
+                self.think(f"I need {listed(self.lacking(recipe))}.")
+
+    def misremember(self, recipe: Recipe, count: int, held: int) -> Recipe:
+        """Try a wrong recipe, and return the one that the answer names for as many; the same if it names none."""
+        named, wrong = self.wrong(recipe)
+        _, _, reason, _ = self.apply(self.game, self.state, plain(wrong))
+        if reason != NO_RECIPE:
+            return recipe
+        self.think(self.intention(wrong, count, held), learnt=False)
+        for _ in range(self.rng.choice((1, 1, 2))):
+            self.mistake(plain(wrong))
+        self.asks = "" if recipe.makes.item == self.asks else self.asks
+        return named
+
+    def wrong(self, recipe: Recipe) -> tuple[Recipe, Recipe]:
+        """Return a recipe, and as it is misremembered: other parts, too few, other amounts, or those of one."""
+        way = self.rng.randrange(4)
+        parts = recipe.parts
+        if way == 0:
+            other = self.rng.choice([other for other in ways().values() if other.verb == "craft"])
+            parts = tuple(Want(self.of_wood(part.item), part.amount) for part in other.parts)
+        elif way == 1 and len(parts) > 1:
+            parts = tuple(self.rng.sample(parts, len(parts) - 1))
+        elif way == 2:
+            several = self.recipe(recipe.makes.item, self.rng.choice((2, 3)) * recipe.makes.amount)
+            return several, several._replace(parts=parts)
+        else:
+            parts = tuple(part._replace(amount=self.rng.randrange(1, 9)) for part in parts)
+        return recipe, recipe._replace(parts=parts)
 
     def miscount(self, recipe: Recipe) -> None:
         """Apply a recipe with a wrong amount."""

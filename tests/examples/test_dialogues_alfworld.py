@@ -6,7 +6,6 @@ import random
 import re
 from itertools import islice
 
-import dialogue
 import households as data
 import pytest
 from dialogue import Branch, Example
@@ -56,7 +55,7 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
     assert {branch.kind for example in examples for branch in example.branches} == {*EXECUTORS, *PLANNERS}
     for example in examples:
-        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= dialogue.LONGEST
+        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= data.LONGEST
 
 
 def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -179,6 +178,29 @@ def test_mistakes__are_not_learnt_and_are_recovered_from(examples: list[Example]
             assert learnt or answer == NOTHING, line
         assert said[-1][2]
     assert wrong > 10
+
+
+def test_searches__say_where_was_looked_and_what_is_left(examples: list[Example]):
+    """The list is of the places seen so far; the next ones are others. After the first of two things it is said too."""
+    lists = seconds = 0
+    for _, branch in branches(examples, "goal"):
+        seen: list[str] = []
+        for line, answer, _ in turns(branch):
+            if place := re.search(r"(?:On the|The) (\w+ \d+)(?:, you see| is open\. In it)", answer):
+                seen = list(dict.fromkeys([*seen, place[1]]))
+            if looked := re.search(r"Looked: (.*?)\. (?:Next|I look for another \w+): (.*)\.", line):
+                said = [
+                    f"{name} {number}" for name, *numbers in map(str.split, looked[1].split(", ")) for number in numbers
+                ]
+                assert sorted(said) == sorted(seen), branch.text
+                assert not {*said} & {*looked[2].split(", ")}, branch.text
+                lists += 1
+            if "I look for another" in line or ": 1 of 2 " in line:
+                assert "think: 1 of 2 " in line
+                assert "You move the" in branch.text.partition(line)[0]
+                seconds += 1
+    assert lists > 10
+    assert seconds > 10
 
 
 def test_claims__of_completion_are_of_what_was_done(examples: list[Example]):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import islice
+from itertools import islice, pairwise
 
-import dialogue
 import gymnasium as gym
 import minetechtree as data
 import pytest
@@ -29,7 +28,23 @@ EXAMPLE_COUNT = 250
 EXECUTORS = ("goal", "next trial", "sub-task", "impossible")
 PLANNERS = ("plan", "full plan", "reflection")
 SHORT = Prompts("short")
-TASKS = ("stick", "oak_door", "wooden_axe", "stone_pickaxe", "furnace", "torch", "white_bed", "leather_boots")
+TASKS = (
+    "stick",
+    "oak_door",
+    "wooden_axe",
+    "stone_pickaxe",
+    "furnace",
+    "torch",
+    "white_bed",
+    "leather_boots",
+    "cooked_beef",
+    "iron_boots",
+    "furnace_minecart",
+    "diamond",
+)
+"""Tasks of each group, some of which are held out."""
+LONG = TASKS[8:]
+"""Those of which a step of a plan may take more turns than ADaPT has for it."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +72,7 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
     assert {branch.kind for example in examples for branch in example.branches} == {*EXECUTORS, *PLANNERS}
     for example in examples:
-        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= dialogue.LONGEST
+        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= data.LONGEST
 
 
 def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -91,6 +106,8 @@ def test_steps__are_what_adapt_and_plan_and_execute_read_and_say(situation: data
     worn = situation.game.aims[0].worn
     lines = situation.full_steps() if in_full else situation.step_texts(situation.item, 1, worn=worn)
     steps = situation.attempts(lines, random.Random(1))
+    if None in steps and situation.task.id in LONG:
+        return
     assert None not in steps
     if in_full:
         agent, failed = PlanAndExecuteAgent(MINETECHTREE, SHORT), []
@@ -106,12 +123,29 @@ def test_steps__are_what_adapt_and_plan_and_execute_read_and_say(situation: data
 
 
 def test_mistakes__are_not_learnt(examples: list[Example]):
-    wrong = 0
+    wrong = asked = 0
     for _, branch in branches(examples, *EXECUTORS):
-        for line, answer, learnt in turns(branch):
-            assert learnt != answer.startswith("Could not"), line
-            wrong += not learnt
+        refused = [(learnt, line) for line, answer, learnt in turns(branch) if answer.startswith("Could not")]
+        questions = [line for learnt, line in refused if learnt]
+        assert len(questions) <= (branch.kind in ("goal", "next trial")), branch.text
+        assert all(goal_of(branch).removeprefix("obtain 1 ") in line for line in questions)
+        asked += len(questions)
+        wrong += len(refused) - len(questions)
     assert wrong > 10
+    assert asked > 10
+
+
+def test_recipes__that_are_remembered_wrongly_are_read_in_the_answer(examples: list[Example]):
+    read = 0
+    for _, branch in branches(examples, *EXECUTORS):
+        for (_, answer, _), (thought, _, learnt) in pairwise(turns(branch)):
+            named = [read_parts(parts) for parts in re.findall(r" takes (\d[^;]+)", answer)]
+            said = re.search(r"(?: using | takes )(\d[^.]+)", thought)
+            if named and thought.startswith("think: ") and learnt:
+                amounts = [sorted(part.amount for part in parts) for parts in named]
+                assert sorted(part.amount for part in read_parts(said[1])) in amounts, branch.text
+                read += " using " in thought
+    assert read > 10
 
 
 def test_claims__of_completion_are_of_what_is_held(examples: list[Example]):
