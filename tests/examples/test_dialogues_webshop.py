@@ -5,29 +5,38 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from itertools import islice
+from collections.abc import Mapping
+from itertools import islice, product
 
 import gymnasium as gym
 import pytest
 import webshop as data
 from dialogue import Branch, Example
+from shopper import PAGES, plain
 
-from tests.agents.scripted import play
-from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, scripted, turns
+from tests.agents.scripted import ScriptedModel
+from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, said, scripted, turns
+from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.step_plan import parse_plan
+from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.games import WEBSHOP
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.envs.webshop.product_templates import attributes
+from textcraft_gym.evaluation.episode import Episode
 
 EXAMPLE_COUNT = 150
-TASK_COUNT = 12
-EXECUTORS = ("goal", "buy", "step")
+TASK_COUNT = 20
+MODES = ("adapt", "react")
+EXECUTORS = ("goal", "next trial", "open", "buy")
 SKILLS = ("simple match", "detail match")
 PLANNERS = ("plan", "full plan", "reflection")
 SHORT = Prompts("short")
+Key = tuple[str, str]
+"""A mode of the shop, and a task."""
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +45,27 @@ def examples() -> list[Example]:
 
 
 @pytest.fixture(scope="module")
-def situations() -> dict[str, data.Situation]:
-    """Situations in the registered environment, by task."""
-    env = gym.make("WebShopLite-v0").unwrapped
-    made = {task.id: data.Situation(env.market, task.goal) for task in islice(env.tasks, 3 * TASK_COUNT)}
-    return dict(islice(((task, one) for task, one in made.items() if one.right), TASK_COUNT))
+def situations() -> dict[Key, data.Situation]:
+    """Situations in the registered environment, as each program shows it."""
+    made = {}
+    for mode in MODES:
+        env = gym.make("WebShopLite-v0", mode=mode).unwrapped
+        made |= {(mode, task.id): data.Situation(env.market, task.goal) for task in islice(env.tasks, TASK_COUNT)}
+    return made
+
+
+def play(agent, models: Mapping[str, ScriptedModel], key: Key) -> Episode:
+    mode, task = key
+    env = gym.make("WebShopLite-v0", mode=mode, max_episode_steps=-1)
+    return run_episode(env, agent, task=task, seed=0, model=models)
+
+
+def asked(model: ScriptedModel) -> list[str]:
+    return [one["prompt"] for one in model.asked]
+
+
+def is_claim(branch: Branch) -> bool:
+    return branch.text.endswith("Task completed!\n")
 
 
 def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
@@ -51,8 +76,16 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
     assert {branch.kind for example in examples for branch in example.branches} == {*EXECUTORS, *PLANNERS, *SKILLS}
     for example in examples:
-        size = len(example.situation) + sum(len(branch.text) for branch in example.branches)
-        assert size <= data.LONGEST or example.branches[0].kind in SKILLS
+        sizes = [len(example.situation) + len(branch.text) for branch in example.branches]
+        assert max(sizes) <= data.LONGEST_DIALOGUE
+        assert sum(sizes) - (len(sizes) - 1) * len(example.situation) <= data.LONGEST
+
+
+def test_examples__are_of_both_programs(examples: list[Example]):
+    """ADaPT's lists products without their titles, ReAct's does not."""
+    pages = [branch.text for _, branch in branches(examples, "open")]
+    shown = Counter(bool(re.search(r"\[B0\w+\] ?\n\[B0", page)) for page in pages)
+    assert min(shown[True], shown[False]) > len(pages) / 5
 
 
 def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -62,146 +95,202 @@ def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Exam
 
 def test_shops__are_for_training_alone():
     registered = gym.make("WebShopLite-v0").unwrapped.market
-    assert not registered.products.keys() & data.training_shop(data.TRAINING_SHOPS[0]).shop.products.keys()
+    assert not registered.products.keys() & data.training_shop(data.TRAINING_SHOPS[0]).shops[0].products.keys()
     assert 0 not in data.TRAINING_SHOPS
 
 
-def test_goals__are_what_react_reads_and_says(situations: dict[str, data.Situation]):
-    played = 0
-    for task, situation in situations.items():
-        goals = list(situation.whole(random.Random(task)))
-        if not goals:
-            continue  # another product seems to fit, or nothing says that this one does
-        (goal,) = goals
-        played += 1
+@pytest.mark.parametrize("agent", [ReActAgent, TryAgainAgent])
+def test_goals__are_what_react_and_the_first_trial_read_and_say(situations: dict[Key, data.Situation], agent: type):
+    won = Counter()
+    for key, situation in situations.items():
+        (goal,) = situation.goal(random.Random(str(key)))
+        if goal is None:
+            continue
         model = scripted(goal)
-        episode = play(ReActAgent(WEBSHOP, SHORT), {"executor": model}, task)
-        assert [asked["prompt"] for asked in model.asked] == prompts(situation.text, goal)
-        assert episode.won
-    assert played > len(situations) / 2
+        episode = play(agent(WEBSHOP, SHORT), {"executor": model}, key)
+        expected = prompts(situation.text, goal)
+        assert asked(model)[: len(expected)] == expected
+        assert episode.won == goal.text.endswith(": 1.0\n>"), goal.text
+        won[key[0]] += episode.won
+    assert min(won[mode] for mode in MODES) > 0.75 * TASK_COUNT
 
 
-def test_claims__of_failure_are_where_no_title_shows_all_of_it(examples: list[Example]):
-    failed = [branch for _, branch in branches(examples, "step") if branch.text.endswith("task failed!\n")]
-    assert failed
-    for branch in failed:
-        assert "Your task is to: open a product that fits" in branch.text
-    opened = [branch for _, branch in branches(examples, "step") if "open a product that fits" in branch.text]
-    assert len(opened) > 2 * len(failed)
+def test_modules__are_what_adapt_asks(situations: dict[Key, data.Situation]):
+    """Whatever of the plans is needed: a title shows all, the pages do, another search finds it, or none does."""
+    ways, won = Counter(), 0
+    for key, situation in situations.items():
+        script = script_of_adapt(situation, random.Random(str(key)))
+        if script is None:
+            continue
+        way, models, questions = script
+        episode = play(ADaPTAgent(WEBSHOP, SHORT), models, key)
+        assert {role: asked(model) for role, model in models.items()} == questions, way
+        ways[way] += 1
+        won += episode.won
+    assert len(ways) >= 3
+    assert won > 0.75 * len(situations)
 
 
-def test_attributes__are_seen_with_and_without_hyphens():
-    situations = islice(data.Situation.drawn(random.Random(5)), 200)
-    seen = 0
-    for situation in situations:
-        for listing in situation.listings:
-            words = listing.title.lower().replace("-", " ")
-            shows = all(attribute.replace("-", " ") in words for attribute in situation.goal.attributes)
-            assert situation.shows_all(listing) == (shows and situation.cheap(listing))
-            seen += shows and "-" in listing.title
-        if situation.right is None and (failed := situation.nothing_fits(random.Random(0))):
-            assert failed.text.endswith("task failed!\n")
-            assert not any(
-                attribute in listing.title.lower()
-                for attribute in situation.goal.attributes
-                for listing in situation.listings
-                if situation.cheap(listing)
-            )
-    assert seen > 5
+def script_of_adapt(
+    situation: data.Situation, rng: random.Random
+) -> tuple[str, dict[str, ScriptedModel], dict[str, list[str]]] | None:
+    """Return how the product is found, what each role says, and what it is asked; None if a step is too long."""
+    simple = situation.simple_question()
+    plans, details, steps = [situation.first_plan()], [], []
+    way = "title"
+    if situation.match:
+        steps.append(situation.buy_found(rng))
+    else:
+        plans.append(situation.next_plan())
+        way, opened = script_of_details(situation, details, steps, rng)
+        if opened.page == "item":
+            steps.append(situation.buy_in_view(opened, rng))
+        else:
+            plans.append(situation.last_plan(opened))
+            steps.append(situation.open_step(situation.words, rng))
+            last = situation.opened(situation.words, rng).state
+            steps += [situation.buy_in_view(last, rng)] if last.page == "item" else []
+    if None in steps:
+        return None
+    models = {
+        "planner": scripted(*plans),
+        "simple_match": scripted(*simple.branches),
+        "detail_match": scripted(*(branch for detail in details for branch in detail.branches)),
+        "executor": scripted(*steps),
+    }
+    questions = {
+        "planner": prompts(situation.text, *plans),
+        "simple_match": prompts(simple.situation, *simple.branches),
+        "detail_match": [text for one in details for text in prompts(one.situation, *one.branches)],
+        "executor": prompts(situation.text, *steps),
+    }
+    return way, models, questions
 
 
-def test_details__that_speak_against_a_product_are_true():
-    reasons = Counter()
-    for situation in islice(data.Situation.drawn(random.Random(5)), 250):
-        for listing in situation.listings[:3] if situation.right else ():
-            (branch,) = situation.detail_question(listing.asin).branches
-            answer = branch.spans[1].text.strip()
-            if price := re.search(r"\$([0-9.]+) is above (\d+\.\d+)", answer):
-                assert float(price[1]) > float(price[2])
-                assert f"Price: ${price[1]}" in branch.spans[0].text
-            reasons["price" if price else answer.split()[0]] += 1
-            reasons["kind"] += "another kind" in answer
-    assert reasons["price"] > 5
-    assert reasons["Yes,"] > 5
+def script_of_details(
+    situation: data.Situation, details: list[Example], steps: list[Branch], rng: random.Random
+) -> tuple[str, data.State]:
+    """Add the questions about products, and the search after them; return what helps, and the state after it."""
+    for listing in situation.candidates:
+        details.append(situation.detail_question(listing))
+        if said(details[-1].branches[0])[0].endswith("So: Yes"):
+            return "pages", situation.after(situation.results, f"click[{listing.asin}]")
+    steps.append(situation.open_step(situation.wish.words, rng))
+    return "search", situation.opened(situation.wish.words, rng).state
 
 
-def test_modules__are_what_adapt_asks(situations: dict[str, data.Situation]):
-    """SimpleMatch names the product, or DetailMatch says yes to one after the others; then it is bought."""
-    seen_named = set()
-    for task, situation in situations.items():
-        simple = situation.simple_question()
-        named = "none" not in simple.branches[0].spans[1].text
-        plans, details = [situation.first_plan()], []
-        if not named:
-            plans.append(situation.next_plan())
-            for listing in situation.ranked():
-                details.append(situation.detail_question(listing.asin))
-                if "Yes" in details[-1].branches[0].spans[1].text:
-                    break
-        (buy,) = (branch for branch in buys(situation) if ("Buy Now" in branch.spans[0].text) != named)
-        models = {
-            "planner": scripted(*plans),
-            "simple_match": scripted(*simple.branches),
-            "detail_match": scripted(*(branch for detail in details for branch in detail.branches)),
-            "executor": scripted(buy),
-        }
-        episode = play(ADaPTAgent(WEBSHOP, SHORT), models, task)
-        asked = {role: [one["prompt"] for one in model.asked] for role, model in models.items()}
-        assert asked["planner"] == prompts(situation.text, *plans)
-        assert asked["simple_match"] == prompts(simple.situation, *simple.branches)
-        assert asked["detail_match"] == [text for one in details for text in prompts(one.situation, *one.branches)]
-        seen_named.add(named)
-        if named or details[-1].branches[0].spans[0].text.count(situation.known_right.asin):
-            assert asked["executor"] == prompts(situation.text, buy)
-            assert episode.won
-    assert seen_named == {False, True}
-
-
-def buys(situation: data.Situation) -> list[Branch]:
-    """Return the purchase of a product that is found, and of one that is in view."""
-    made = {}
-    for seed in range(40):
-        (branch,) = situation.buying(random.Random(seed))
-        if all(learnt for _, _, learnt in turns(branch)):
-            made["Buy Now" in branch.spans[0].text] = branch
-    return list(made.values())
-
-
-def test_steps__are_what_plan_and_execute_reads_and_says(situations: dict[str, data.Situation]):
-    for task, situation in situations.items():
-        plan, (search, *steps) = situation.full_plan(), situation.all_steps(random.Random(task))
-        assert "Your task is to: search for" in prompts(situation.text, search)[0]  # a module does it
+def test_steps__are_what_plan_and_execute_reads_and_says(situations: dict[Key, data.Situation]):
+    won = 0
+    for key, situation in situations.items():
+        plan, opening = situation.full_plan(), situation.open_step(situation.query, random.Random(0))
+        if opening is None:
+            continue
+        steps = [opening]
+        if is_claim(opening):
+            opened = situation.opened(situation.query, random.Random(0)).state
+            steps.append(situation.buy_in_view(opened, random.Random(1)))
         executor, planner = scripted(*steps), scripted(plan)
-        episode = play(PlanAndExecuteAgent(WEBSHOP, SHORT), {"executor": executor, "planner": planner}, task)
-        assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
-        assert [asked["prompt"] for asked in executor.asked] == prompts(situation.text, *steps)
-        assert episode.won
+        episode = play(PlanAndExecuteAgent(WEBSHOP, SHORT), {"executor": executor, "planner": planner}, key)
+        assert asked(planner) == prompts(situation.text, plan)
+        assert asked(executor) == prompts(situation.text, *steps)
+        assert episode.won == is_claim(opening)
+        won += episode.won
+    assert won > 0.75 * len(situations)
 
 
-def test_reflections__are_what_reflexion_asks(situations: dict[str, data.Situation]):
-    asked = 0
-    for task, situation in situations.items():
-        for reflection in situation.reflection(random.Random(task)):
-            transcript = reflection.text.partition("What you did:\n")[2].partition("\n\nReflection:")[0]
-            lines = re.findall(r"^> (.*)", transcript, re.MULTILINE)
-            executor, reflector = scripted(*lines), scripted(reflection)
-            models = {"executor": executor, "reflection": reflector}
-            play(ReflexionAgent(WEBSHOP, SHORT, d_max=2), models, task)
-            assert [one["prompt"] for one in reflector.asked] == prompts(situation.text, reflection)
-            asked += 1
-    assert asked > TASK_COUNT / 2
+def test_trials__are_what_reflexion_reads_and_says(situations: dict[Key, data.Situation]):
+    lessons = Counter()
+    for key, situation in [(key, situation) for key, situation in situations.items() for _ in range(2)]:
+        made = list(situation.another_trial(random.Random(f"{key}/{lessons.total()}")))
+        if len(made) < 2 or None in made:
+            continue
+        reflection, trial = made
+        transcript = reflection.text.partition("What you did:\n")[2].partition("\n\nReflection:")[0]
+        lines = re.findall(r"^> (.*)", transcript, re.MULTILINE)
+        executor, reflector = scripted(*lines, trial), scripted(reflection)
+        models = {"executor": executor, "reflection": reflector}
+        episode = play(ReflexionAgent(WEBSHOP, SHORT, d_max=2), models, key)
+        assert asked(reflector)[0] == prompts(situation.text, reflection)[0]
+        assert asked(executor)[len(lines) :] == prompts(situation.text, trial)
+        assert episode.won == trial.text.endswith(": 1.0\n>")
+        lessons[re.sub(r".*: |\d.*", "", said(reflection)[0].partition(" New plan")[0]).split(" ")[0], episode.won] += 1
+    assert sum(count for (_, won), count in lessons.items() if won) > TASK_COUNT
+    assert len({lesson for lesson, _ in lessons}) >= 3, lessons
+
+
+def test_trials__do_not_buy_again_what_was_not_right(examples: list[Example]):
+    avoided = 0
+    for _, branch in branches(examples, "next trial"):
+        told = re.search(r"I bought (\w+): (?!did not choose)", branch.spans[0].text)
+        clicks = [line for line, _, _ in turns(branch) if line.startswith("click[B")]
+        avoided += bool(told)
+        assert not told or f"click[{told[1]}]" not in clicks
+    assert avoided > 5
 
 
 def test_purchases__are_right_and_mistakes_are_not_learnt(examples: list[Example]):
-    wrong = 0
-    for _, branch in branches(examples, "goal", "buy"):
-        *before, (last, score, _) = turns(branch)
-        assert last == "click[buy now]"
-        assert score.endswith(": 1.0")
-        for line, answer, learnt in before:
+    wrong = bought = 0
+    for _, branch in branches(examples, *EXECUTORS):
+        for line, answer, learnt in turns(branch):
+            if line == "click[buy now]":
+                assert answer.endswith(": 1.0")
+                bought += 1
             assert learnt != answer.startswith("Invalid action!"), line
             wrong += not learnt
     assert wrong > 5
+    assert bought > EXAMPLE_COUNT / 2
+
+
+def test_values__that_are_wanted_are_all_chosen_before_the_purchase(examples: list[Example]):
+    chosen = 0
+    for _, branch in branches(examples, "buy"):
+        values = re.search(r"Buy\[(.*)\]", branch.text)[1]
+        wanted = set() if values == "no option" else set(values.split(", "))
+        clicked = {line[6:-1] for line, answer, _ in turns(branch) if answer.startswith("You have clicked")}
+        assert ", ".join(sorted(clicked)) == ", ".join(sorted(wanted)) or len(clicked) == len(wanted), branch.text
+        chosen += bool(wanted)
+    assert chosen > 5
+
+
+def test_failures__are_said_in_one_sentence_after_every_product_is_refused(examples: list[Example]):
+    failed = [branch for _, branch in branches(examples, "goal", "open") if "task failed!" in branch.text]
+    assert failed
+    for branch in failed:
+        last = turns(branch)[-1][0]
+        assert last.endswith("None fits. task failed!")
+        assert branch.text.count("None fits.") == PAGES
+
+
+def test_verdicts__are_what_the_lines_of_products_say():
+    reasons = Counter()
+    for situation in islice(data.Situation.drawn(random.Random(5)), 100):
+        for listing in situation.listings:
+            verdict = situation.wish.verdict(listing)
+            title = plain(listing.title)
+            named = [kind for kind in situation.wish.kinds if plain(kind) in title]
+            if price := re.search(r"\$([0-9.]+) is above (\d+\.\d+)", verdict):
+                assert listing.price == float(price[1]) > float(price[2]) == situation.wish.most
+            assert (f"no {situation.wish.kinds[0]}" in verdict) == (not named)
+            for name, _ in product(situation.wish.attributes, named):
+                says = any(plain(form) in title for form in (name, *attributes()[name].titles))
+                assert price or says != (name in verdict.partition("To check")[2])
+            reasons["price" if price else "kind" if not named else "check" if "To check" in verdict else "all"] += 1
+    assert min(reasons.values()) > 5
+    assert len(reasons) == 4
+
+
+def test_details__are_of_what_the_pages_say():
+    answers = Counter()
+    for situation in islice(data.Situation.drawn(random.Random(5)), 100):
+        for listing in situation.listings:
+            (branch,) = situation.detail_question(listing).branches
+            *_, answer = said(branch)[0].split(" So: ")
+            answers[answer] += 1
+            if answer == "Yes":
+                options = situation.world.shop.options(listing.asin)
+                assert situation.is_right(listing) or listing.price <= situation.wish.most
+                assert all(value in options for value in situation.wish.values)
+    assert min(answers["Yes"], answers["No"]) > 20
 
 
 def test_plans__are_read_by_the_agents(examples: list[Example]):

@@ -1,0 +1,277 @@
+"""The teacher in WebShop: a customer who names what is wanted in the words of listings, and reads the pages for it.
+
+It plays by the rules of the environment itself, and judges a product by what its pages say. Its thoughts name a thing
+before they decide about it, and what is wanted before a search:
+
+    think: leggings: moisture wicking; xx-large, short; below 60.00.
+    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 is below 60.00. To check: moisture wicking.
+    think: moisture wicking: yes.
+    think: size: xx-large. special size: short.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from dialogue import Branch
+from teacher import FAILED, Teacher
+
+from textcraft_gym.agents.games.webshop.game_profile import PROFILE
+from textcraft_gym.agents.games.webshop.pages import INVALID, Listing, read_listings
+from textcraft_gym.envs.webshop import rules
+from textcraft_gym.envs.webshop.actions import click
+from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.product_templates import ProductTemplate, attributes, product_templates
+from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, World, read
+from textcraft_gym.envs.webshop.state import State, Transition
+
+PAGES = 2
+"""Number of pages of results that a search is worth."""
+DETAILS = ("features", "description")
+"""The pages that say more of a product."""
+SLIP_CHANCE = 0.08
+"""Chance of a mistake at a click on a product or a value."""
+
+
+class Wish(NamedTuple):
+    """What a customer wants, in the words of listings.
+
+    Attributes:
+        kinds: The names of such goods in titles, the usual one first.
+        attributes: The attributes that are wanted.
+        values: The values of options that are wanted.
+        most: The highest price, in dollars.
+    """
+
+    kinds: tuple[str, ...]
+    attributes: tuple[str, ...]
+    values: tuple[str, ...]
+    most: float
+
+    @classmethod
+    def of(cls, goal: Goal) -> Wish:
+        """Return the wish behind an instruction."""
+        kinds = tuple(name.lower() for name in _templates()[goal.product.query].names)
+        values = tuple(option if isinstance(option, str) else option[1] for option in goal.options)
+        return cls(kinds, goal.attributes, values, goal.price_upper)
+
+    def __str__(self) -> str:
+        parts = [f"{self.kinds[0]}: {', '.join(self.attributes)}", self.options]
+        return "; ".join(parts if math.isinf(self.most) else [*parts, f"below {self.most:.2f}"])
+
+    @property
+    def options(self) -> str:
+        """The values as a step names them."""
+        return ", ".join(self.values) or "no option"
+
+    @property
+    def words(self) -> str:
+        """The words to search for."""
+        return " ".join((self.kinds[0], *self.attributes, *self.values))
+
+    def kind_of(self, title: str) -> str:
+        """Return the name of the goods that a title has, the longest one; empty if they are others."""
+        named = [kind for kind in self.kinds if plain(kind) in plain(title)]
+        return max(named, key=len, default="")
+
+    def unsaid(self, text: str) -> list[str]:
+        """Return the wanted attributes that a text does not name."""
+        return [name for name in self.attributes if not _says(plain(text), name)]
+
+    def objection(self, listing: Listing) -> str:
+        """Return why a product is wrong, as its line of the results says; empty if nothing says so."""
+        if not self.kind_of(listing.title):
+            return f"no {self.kinds[0]}"
+        return f"${listing.price} is above {self.most:.2f}" if listing.price > self.most else ""
+
+    def verdict(self, listing: Listing) -> str:
+        """Return what the line of a product says for it or against it."""
+        if objection := self.objection(listing):
+            return f"{listing.asin}: {objection}."
+        unsaid = self.unsaid(listing.title)
+        said = [self.kind_of(listing.title), *(name for name in self.attributes if name not in unsaid)]
+        price = f"${listing.price}" + ("" if math.isinf(self.most) else f" is below {self.most:.2f}")
+        check = f" To check: {', '.join(unsaid)}." if unsaid else ""
+        return f"{listing.asin}: {', '.join(said)}. {price}.{check}"
+
+
+class Shopper(Teacher):
+    """One dialogue of the teacher.
+
+    Args:
+        world: The shop and the goal.
+        state: The state at the beginning.
+        prompt: The prompt from the end of the situation on.
+        wish: What is wanted.
+        avoided: The products that an earlier trial bought.
+        slips: Whether it makes mistakes.
+        rng: Draws the mistakes.
+    """
+
+    profile, apply = PROFILE, staticmethod(rules.apply)
+    game: World
+    state: State
+
+    def __init__(
+        self,
+        world: World,
+        state: State,
+        prompt: str,
+        wish: Wish,
+        *,
+        avoided: Iterable[str] = (),
+        slips: bool = True,
+        rng: random.Random,
+    ) -> None:
+        super().__init__(world, state, prompt, rng=rng)
+        self.wish = wish
+        self.avoided = set(avoided)
+        self.seen: set[str] = set()
+        self.chance = SLIP_CHANCE if slips else 0.0
+
+    # -- What is said and done ----------------------------------------------------------------------------------------
+
+    @property
+    def won(self) -> bool:
+        """Whether the episode is over, by a purchase."""
+        return self.state.page == "done"
+
+    @property
+    def page(self) -> str:
+        """The page in view."""
+        return read(self.game, Transition(self.state))
+
+    def play(self, action: str, *, learnt: bool = True) -> str:
+        """Play an action and return its answer; an invalid one spoils the dialogue."""
+        answer = super().play(action, learnt=learnt)
+        self.failed = self.failed or answer.startswith(INVALID)
+        return answer
+
+    def press(self, target: str, option: str = "") -> str:
+        """Click a product or a value, sometimes after a click on what is no button."""
+        if self.rng.random() < self.chance:
+            wrong = click(_mistaken(target, option, self.rng))
+            _, answer, reason, _ = self.apply(self.game, self.state, wrong)
+            if reason:
+                self.turn(wrong, answer, learnt=False)
+                self.think(f"The button is {target}.")
+        return self.play(click(target))
+
+    def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
+        """Return the dialogue; None also if what was bought is not all that is wanted."""
+        is_right = not self.won or self.answer.endswith(": 1.0")
+        return super().branch(kind, agent) if is_right else None
+
+    # -- Tasks --------------------------------------------------------------------------------------------------------
+
+    def shop(self, query: str) -> None:
+        """Do the whole task, from the first page."""
+        self.think(f"{self.wish}.")
+        self.play(query)
+        if self.find():
+            self.buy()
+
+    def find(self) -> bool:
+        """Open the first product of the results that has all that is wanted; return whether there is one.
+
+        Where there is none on some pages, it says that it failed.
+        """
+        wrong, fitting = self.weigh(read_listings(self.page))
+        if fitting is None:
+            return self.turn_page(wrong)
+        self.think(" ".join([*wrong, self.wish.verdict(fitting)]))
+        return self.open(fitting) or self.find()
+
+    def weigh(self, listings: Sequence[Listing]) -> tuple[list[str], Listing | None]:
+        """Return the verdicts on new products before the first that may be right, and that one."""
+        wrong = []
+        for listing in listings:
+            if listing.asin in self.seen:
+                continue
+            self.seen.add(listing.asin)
+            if listing.asin in self.avoided:
+                wrong.append(f"{listing.asin}: bought before.")
+            elif self.wish.objection(listing):
+                wrong.append(self.wish.verdict(listing))
+            else:
+                return wrong, listing
+        return wrong, None
+
+    def turn_page(self, wrong: Sequence[str]) -> bool:
+        """Go on with the next page of results, or give up; return whether a product is found."""
+        said = " ".join([*wrong, "None fits."])
+        if self.state.number == PAGES:
+            self.end(f"think: {said} {FAILED}")
+            return False
+        self.think(said)
+        self.play(click(NEXT))
+        return self.find()
+
+    def open(self, listing: Listing) -> bool:
+        """Open a product; return whether it has all that is wanted, else go back to the results."""
+        self.seen.add(listing.asin)
+        self.press(listing.asin)
+        missing = [value for value in self.wish.values if value not in self.game.shop.options(listing.asin)]
+        if missing:
+            self.think(f"No {missing[0]} here.")
+        elif self.looks(self.wish.unsaid(listing.title)):
+            return True
+        self.play(click(PREVIOUS))
+        return False
+
+    def looks(self, hidden: list[str]) -> bool:
+        """Look into the product in view for attributes; return whether all are found."""
+        for page in DETAILS:
+            if hidden:
+                missing = self.wish.unsaid(self.play(click(page)))
+                self.think(" ".join(f"{name}: {'no' if name in missing else 'yes'}." for name in hidden))
+                self.play(click(PREVIOUS))
+                hidden = [name for name in hidden if name in missing]
+        return not hidden
+
+    def choose(self) -> None:
+        """Choose the values that are wanted, of the product in view."""
+        option_of = self.game.shop.options(self.state.asin)
+        said = " ".join(f"{option_of[value]}: {value}." for value in self.wish.values)
+        self.think(said or "No option is named.")
+        for value in self.wish.values:
+            self.press(value, option_of[value])
+
+    def buy(self) -> None:
+        """Buy the product in view."""
+        self.choose()
+        self.play(click(BUY))
+
+    def buy_found(self, listing: Listing) -> None:
+        """Buy a product that was found on the page of results, or another one if it lacks what is wanted."""
+        if not self.open(listing):
+            self.think(f"{self.wish}.")
+            if not self.find():
+                return
+        self.buy()
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared: ``Non-Slip`` is what an instruction calls ``non slip``."""
+    return text.lower().replace("-", " ")
+
+
+def _says(text: str, attribute: str) -> bool:
+    return any(plain(name) in text for name in (attribute, *attributes()[attribute].titles))
+
+
+def _mistaken(target: str, option: str, rng: random.Random) -> str:
+    """Return a target as it is mistaken: with the name of its option, or without one of its characters."""
+    if option and rng.random() < 0.5:
+        return f"{option} {target}"
+    index = rng.randrange(len(target))
+    return target[:index] + target[index + 1 :] or option
+
+
+@lru_cache(maxsize=1)
+def _templates() -> dict[str, ProductTemplate]:
+    return {template.query: template for template in product_templates()}
