@@ -21,6 +21,8 @@ from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
 
 PLACES_A_SEARCH = 6
 """Maximum number of places that one thought or one step of a plan names: one attempt has turns to search them all."""
+LONGEST_THOUGHT = 205
+"""Maximum number of characters of a thought: agents cut off a turn at 100 tokens."""
 SLIP_CHANCE = 0.3
 """Chance of a mistake at an action, while the dialogue has mistakes left to make."""
 DONE = {"clean": "clean", "heat": "hot", "cool": "cool"}
@@ -95,7 +97,8 @@ class Housekeeper(Teacher):
         return answer
 
     def think(self, thought: str, *, learnt: bool = True) -> None:
-        """Write a thought, once."""
+        """Write a thought, once; one that is too long for a turn spoils the dialogue."""
+        self.failed = self.failed or len(thought) > LONGEST_THOUGHT
         if thought and thought not in self.said:
             self.said.add(thought)
             super().think(thought, learnt=learnt)

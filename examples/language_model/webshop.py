@@ -28,14 +28,14 @@ from textcraft_gym.envs.webshop.state import START, Mode, Shop, State, Transitio
 
 TRAINING_SHOPS = range(1, 200)
 """Seeds of the shops for training; that of the registered environment is 0."""
-LONGEST = 6500
+LONGEST = 5200
 """Maximum number of characters of an example of several dialogues."""
-LONGEST_DIALOGUE = 4800
+LONGEST_DIALOGUE = 4500
 """Maximum number of characters of a dialogue with its situation: about 1,700 tokens."""
 SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
-QUESTIONS = 0.25
-"""Share of the examples that are questions of SimpleMatch and DetailMatch."""
+BEGINNINGS, QUESTIONS = 0.35, 0.15
+"""Shares of the examples that are beginnings alone, and questions of SimpleMatch and DetailMatch."""
 
 
 class TrainingShop:
@@ -92,10 +92,13 @@ class Situation(dialogue.Situation):
                     yield situation
 
     def example(self, rng: random.Random) -> Example:
-        """Return dialogues about the situation, or a question of the skills."""
-        if rng.random() < QUESTIONS:
+        """Return dialogues about the situation, its beginnings, or a question of the skills."""
+        drawn = rng.random()
+        if drawn < BEGINNINGS:
+            return Example(self.text, (self.beginning(rng), rng.choice((self.first_plan(), self.full_plan()))))
+        if drawn < BEGINNINGS + QUESTIONS:
             return self.question(rng)
-        kinds = {self.goal: 5, self.opening: 2, self.buying: 2, self.plans: 2, self.another_trial: 2.5}
+        kinds = {self.goal: 8, self.opening: 3, self.buying: 2, self.plans: 2, self.another_trial: 1.5}
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
@@ -103,6 +106,13 @@ class Situation(dialogue.Situation):
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends with a purchase, or where no product is seen to have all of it."""
         yield self.whole(rng, "goal", "react")
+
+    def beginning(self, rng: random.Random) -> Branch:
+        """Return an episode up to the search: what an instruction means is learnt from many of them."""
+        shopper = self.shopper(self.sentence, START, rng)
+        shopper.think(f"{self.wish}.")
+        shopper.turn(f"search[{self.query}]", None)
+        return Branch("beginning", tuple(shopper.spans))
 
     def whole(
         self,
@@ -138,9 +148,10 @@ class Situation(dialogue.Situation):
     def buying(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield the step that buys a product, which is found on the page of results or is in view."""
         opened = self.opened(self.query, rng).state
-        if opened.page == "item":
+        if opened.page == "item" and (self.match is None or rng.random() < 0.5):
             yield self.buy_in_view(opened, rng)
-        yield self.buy_found(rng)
+        else:
+            yield self.buy_found(rng)
 
     def buy_in_view(self, state: State, rng: random.Random) -> Branch | None:
         """Return the purchase of the product in view."""
