@@ -134,17 +134,18 @@ class Situation(ABC):
             kinds: What makes the dialogues of each kind, and its weight.
             rng: Draws the kinds and their dialogues.
             shortest: The number of characters that a dialogue needs at least.
-            longest: The maximum number of characters of the example.
+            longest: The maximum number of characters of the first dialogue with its situation; others share its example
+                where there is room.
         """
         weights = dict(kinds)
-        room = longest - len(self.text)
+        used = len(self.text)
         branches: dict[Branch, None] = {}
-        while weights and room > shortest:
+        while weights and used + shortest < LONGEST:
             (drawn,) = rng.choices([*weights], [*weights.values()])
             del weights[drawn]
             for branch in drawn(rng):
-                if branch and len(branch.text) <= room and branch not in branches:
-                    room -= len(branch.text)
+                if branch and used + len(branch.text) <= (LONGEST if branches else longest) and branch not in branches:
+                    used += len(branch.text)
                     branches[branch] = None
         return Example(self.text, tuple(branches))
 

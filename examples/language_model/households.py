@@ -35,7 +35,7 @@ from textcraft_gym.envs.alfworld.task_id import Difficulty, parse_id
 from textcraft_gym.envs.alfworld.tasks import Task
 
 LONGEST = 5000
-"""Maximum number of characters of an example of several dialogues."""
+"""Maximum number of characters of a dialogue with its situation."""
 LONGEST_PLAN = 1100
 """Maximum number of characters of a plan: the planner's is cut off at 400 tokens, before the order of its steps."""
 SHORTEST = 250
@@ -118,7 +118,7 @@ class Situation(dialogue.Situation):
     def example(self, rng: random.Random) -> Example:
         """Return dialogues about the situation."""
         kinds = {
-            self.goal: 8,
+            self.goal: 10,
             self.some_steps: 3,
             self.plans: 3,
             self.full_plan: 0.8,

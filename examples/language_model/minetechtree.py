@@ -27,7 +27,7 @@ from textcraft_gym.envs.minetechtree.state import FIRST, Game, State
 from textcraft_gym.envs.minetechtree.tasks import Task, all_tasks
 
 LONGEST = 4500
-"""Maximum number of characters of an example of several dialogues."""
+"""Maximum number of characters of a dialogue with its situation."""
 SHORTEST = 150
 """The number of characters that a dialogue needs at least."""
 MAX_AMOUNT = 8
@@ -71,7 +71,7 @@ class Situation(dialogue.Situation):
     def example(self, rng: random.Random) -> Example:
         """Return dialogues about the situation."""
         kinds = {
-            self.goal: 6,
+            self.goal: 9,
             self.steps: 3,
             self.sub_tasks: 2,
             self.plans: 3,

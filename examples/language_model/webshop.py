@@ -28,9 +28,7 @@ from textcraft_gym.envs.webshop.state import START, Mode, Shop, State, Transitio
 
 TRAINING_SHOPS = range(1, 200)
 """Seeds of the shops for training; that of the registered environment is 0."""
-LONGEST = 5200
-"""Maximum number of characters of an example of several dialogues."""
-LONGEST_DIALOGUE = 4500
+LONGEST = 4300
 """Maximum number of characters of a dialogue with its situation: about 1,700 tokens."""
 SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
@@ -98,7 +96,7 @@ class Situation(dialogue.Situation):
             return Example(self.text, (self.beginning(rng), rng.choice((self.first_plan(), self.full_plan()))))
         if drawn < BEGINNINGS + QUESTIONS:
             return self.question(rng)
-        kinds = {self.goal: 8, self.opening: 3, self.buying: 2, self.plans: 2, self.another_trial: 1.5}
+        kinds = {self.goal: 8, self.opening: 3, self.buying: 2, self.plans: 2, self.another_trial: 3}
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
     # -- The executor -------------------------------------------------------------------------------------------------
@@ -169,7 +167,7 @@ class Situation(dialogue.Situation):
 
     def short(self, branch: Branch | None) -> Branch | None:
         """Return a dialogue unless it is too long."""
-        return branch if branch and len(self.text) + len(branch.text) <= LONGEST_DIALOGUE else None
+        return branch if branch and len(self.text) + len(branch.text) <= LONGEST else None
 
     # -- The planners -------------------------------------------------------------------------------------------------
 
@@ -240,9 +238,10 @@ class Situation(dialogue.Situation):
             return
         words = self.query if bought else self.wish.words
         learnt = f"{lesson} New plan:\n{self.steps(self.open_text, words).partition(chr(10))[2]}"
-        yield self.short(self.reflection_of(transcript, learnt))
+        reflection = self.short(self.reflection_of(transcript, learnt))
         avoided = [asin] if asin else []
-        yield self.whole(rng, "next trial", "reflexion", told=remembered([learnt]), avoided=avoided, words=words)
+        trial = self.whole(rng, "next trial", "reflexion", told=remembered([learnt]), avoided=avoided, words=words)
+        yield from rng.sample((reflection, trial), 2)  # rarely is there room for both
 
     def bad_purchase(self, rng: random.Random) -> tuple[str, str, str] | None:
         """Return a purchase without its values or of another product, the lesson, and the product to avoid."""
