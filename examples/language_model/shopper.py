@@ -153,13 +153,16 @@ class Shopper(Teacher):
 
     def press(self, target: str, option: str = "") -> str:
         """Click a product or a value, sometimes after a click on what is no button."""
-        if self.rng.random() < self.chance:
-            wrong = click(_mistaken(target, option, self.rng))
-            _, answer, reason, _ = self.apply(self.game, self.state, wrong)
-            if reason:
-                self.turn(wrong, answer, learnt=False)
-                self.think(f"The button is {target}.")
+        if self.rng.random() < self.chance and self.mistake(_mistaken(target, option, self.rng)):
+            self.think(f"The button is {target}.")
         return self.play(click(target))
+
+    def mistake(self, target: str) -> bool:
+        """Click what must not be learnt, unless there is such a button; return whether there is none."""
+        _, answer, reason, _ = self.apply(self.game, self.state, click(target))
+        if reason:
+            self.turn(click(target), answer, learnt=False)
+        return bool(reason)
 
     def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
         """Return the dialogue; None also if what was bought is not all that is wanted."""
@@ -217,6 +220,8 @@ class Shopper(Teacher):
         self.press(listing.asin)
         missing = [value for value in self.wish.values if value not in self.game.shop.options(listing.asin)]
         if missing:
+            if self.rng.random() < 3 * self.chance:
+                self.mistake(missing[0])
             self.think(f"No {missing[0]} here.")
         elif self.looks(self.wish.unsaid(listing.title)):
             return True

@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import dialogue
 from dialogue import Branch, Example, completion, numbered, remembered
@@ -34,6 +35,22 @@ SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
 BEGINNINGS, QUESTIONS = 0.35, 0.15
 """Shares of the examples that are beginnings alone, and questions of SimpleMatch and DetailMatch."""
+
+
+class Failure(NamedTuple):
+    """A trial that failed.
+
+    Attributes:
+        transcript: The trial.
+        learnt: Why it failed, and a new plan.
+        words: The words to search for next.
+        avoided: The product that is not bought again; empty for none.
+    """
+
+    transcript: str
+    learnt: str
+    words: str
+    avoided: str = ""
 
 
 class TrainingShop:
@@ -200,15 +217,15 @@ class Situation(dialogue.Situation):
 
     def first_plan(self) -> Branch:
         """Return ADaPT's first plan."""
-        return self.completion("plan", self.sentence, self.steps(self.match_text))
+        return self.completion("plan", self.sentence, f"# {self.wish}.\n{self.steps(self.match_text)}")
 
     def full_plan(self) -> Branch:
         """Return a plan in full."""
-        return self.completion("full plan", self.sentence, self.steps(self.open_text))
+        return self.completion("full plan", self.sentence, f"# {self.wish}.\n{self.steps(self.open_text)}")
 
     def steps(self, choosing: str, words: str = "") -> str:
         """Return a plan: to search, to choose a product, and to buy it."""
-        return f"# {self.wish}.\n{numbered([f'Search[{words or self.query}]', choosing, self.buy_text])}"
+        return numbered([f"Search[{words or self.query}]", choosing, self.buy_text])
 
     def next_plan(self) -> Branch:
         """Return the plan after a failed SimpleMatch: to read the pages of what may fit, or to search again."""
@@ -231,33 +248,48 @@ class Situation(dialogue.Situation):
     # -- Several trials -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield what is learnt from a trial that failed, and the trial after it."""
-        bought = self.bad_purchase(rng)
-        transcript, lesson, asin = bought or self.nothing_found(rng)
-        if not transcript:
+        """Yield what is learnt from a trial that failed, and the trial after it; there may have been one before."""
+        failures = [failure for _ in range(rng.choice((1, 1, 2))) if (failure := self.failure(rng))]
+        if not failures:
             return
-        words = self.query if bought else self.wish.words
-        learnt = f"{lesson} New plan:\n{self.steps(self.open_text, words).partition(chr(10))[2]}"
-        reflection = self.short(self.reflection_of(transcript, learnt))
-        avoided = [asin] if asin else []
-        trial = self.whole(rng, "next trial", "reflexion", told=remembered([learnt]), avoided=avoided, words=words)
+        *earlier, learnt = [failure.learnt for failure in failures]
+        reflection = self.short(self.reflection_of(failures[-1].transcript, learnt, earlier))
+        told, words = remembered([*earlier, learnt]), failures[-1].words
+        avoided = [failure.avoided for failure in failures]
+        trial = self.whole(rng, "next trial", "reflexion", told=told, avoided=avoided, words=words)
         yield from rng.sample((reflection, trial), 2)  # rarely is there room for both
 
-    def bad_purchase(self, rng: random.Random) -> tuple[str, str, str] | None:
-        """Return a purchase without its values or of another product, the lesson, and the product to avoid."""
+    def failure(self, rng: random.Random) -> Failure | None:
+        """Return a trial that found nothing where that is so, or a bad purchase; None if none is possible."""
+        found_nothing = self.found_nothing(rng) if rng.random() < 0.7 else None
+        return found_nothing or self.bad_purchase(rng)
+
+    def found_nothing(self, rng: random.Random) -> Failure | None:
+        """Return a trial that found nothing, after which the search is for what is wanted alone."""
+        shopper = self.shopper(self.sentence, START, rng, slips=False)
+        shopper.shop(f"search[{self.query}]")
+        if shopper.won:
+            return None
+        return Failure(shopper.transcript, self.lesson("I found nothing that fits.", self.wish.words), self.wish.words)
+
+    def bad_purchase(self, rng: random.Random) -> Failure | None:
+        """Return a purchase without the values that are wanted, or of another product, which then is avoided."""
         others = [listing for listing in self.listings if not self.is_right(listing)]
         right = [listing for listing in self.listings if self.is_right(listing)]
         if right and self.wish.values and rng.random() < 0.6:
-            listing, avoided = right[0], ""
-            reason = f"did not choose {', '.join(self.wish.values)}"
-        elif others:
-            listing = rng.choice(others)
-            avoided = listing.asin
-            unsaid = self.wish.unsaid(listing.title)
-            reason = self.wish.objection(listing) or (f"did not check {', '.join(unsaid)}" if unsaid else "not right")
-        else:
+            reason = f"I bought {right[0].asin}: did not choose {', '.join(self.wish.values)}."
+            return Failure(self.purchase(right[0], rng), self.lesson(reason, self.query), self.query)
+        if not others:
             return None
-        return self.purchase(listing, rng), f"I bought {listing.asin}: {reason}.", avoided
+        listing = rng.choice(others)
+        unsaid = self.wish.unsaid(listing.title)
+        reason = self.wish.objection(listing) or (f"did not check {', '.join(unsaid)}" if unsaid else "not right")
+        learnt = self.lesson(f"I bought {listing.asin}: {reason}.", self.query)
+        return Failure(self.purchase(listing, rng), learnt, self.query, listing.asin)
+
+    def lesson(self, reason: str, words: str) -> str:
+        """Return what is learnt from a trial: why it failed, and a new plan."""
+        return f"{reason} New plan:\n{self.steps(self.open_text, words)}"
 
     def purchase(self, listing: Listing, rng: random.Random) -> str:
         """Return the transcript of a purchase in which no value is chosen."""
@@ -268,12 +300,6 @@ class Situation(dialogue.Situation):
         for target in (listing.asin, BUY):
             shopper.play(click(target))
         return shopper.transcript
-
-    def nothing_found(self, rng: random.Random) -> tuple[str, str, str]:
-        """Return a trial that found nothing, the lesson, and no product to avoid; an empty one if it buys one."""
-        shopper = self.shopper(self.sentence, START, rng, slips=False)
-        shopper.shop(f"search[{self.query}]")
-        return "" if shopper.won else shopper.transcript, "I found nothing that fits.", ""
 
     # -- The skills ---------------------------------------------------------------------------------------------------
 

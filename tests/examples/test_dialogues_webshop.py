@@ -208,7 +208,7 @@ def test_trials__are_what_reflexion_reads_and_says(situations: dict[Key, data.Si
     lessons = Counter()
     for key, situation in [(key, situation) for key, situation in situations.items() for _ in range(2)]:
         made = {branch.kind: branch for branch in situation.another_trial(random.Random(f"{key}/{lessons}")) if branch}
-        if len(made) < 2:
+        if len(made) < 2 or "From an earlier trial: " in made["reflection"].text:
             continue
         reflection, trial = made["reflection"], made["next trial"]
         transcript = reflection.text.partition("What you did:\n")[2].partition("\n\nReflection:")[0]
