@@ -17,6 +17,7 @@ MODULES = {
     "tabletop": "tables",
     "alfworld_goals": "houseplans",
     "minetechtree_goals": "techplans",
+    "hotpotqa": "hotpotqa",
 }
 """The module of each world, whose ``examples(seed)`` yields examples without end."""
 

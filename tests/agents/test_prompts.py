@@ -33,6 +33,7 @@ from textcraft_gym.agents.games import (
     game_names,
     load_profile,
 )
+from textcraft_gym.agents.games.alfworld.avatar import HouseholdAvatar
 from textcraft_gym.agents.lats.lats import LATSAgent
 from textcraft_gym.agents.prompts import PromptError, Prompts, Template
 from textcraft_gym.agents.registry import AGENTS, find_agent, takes
@@ -349,14 +350,39 @@ GOAL_PLANNERS = {
 }
 """The short prompts of the planners of goals: those of the rows of DEPS's tables."""
 
+SHORT_ALONE = {
+    *(f"adaplanner/examples/alfworld_{kind}.txt" for kind in HouseholdAvatar.kinds),
+    *("adaplanner/alfworld.txt", "autoplan/alfworld.txt", "autoplan/hotpotqa.txt", "chain_of_thought/hotpotqa.txt"),
+    *(
+        f"{prompt}/{game}.txt"
+        for prompt in ("lats", "lats_value")
+        for game in ("alfworld", "hotpotqa", "textcraft", "webshop")
+    ),
+}
+"""Short prompts that are not the end of the standard one, which shows more or has the situation last."""
+
+
+def test_prompts__of_the_short_set_begin_with_the_situation():
+    for name in SHORT_ALONE:
+        agent, game = name.removesuffix(".txt").rsplit("/", 1)
+        if agent.endswith("examples"):  # there are none
+            assert Prompts("short").example(agent.partition("/")[0], game) == ""
+        elif agent == "autoplan":
+            assert "\n=== opening\n{situation}\n" in Prompts("short").of(agent, game).text
+        else:
+            assert Prompts("short").of(agent, game).text.startswith("{situation}\n")
+
 
 def test_prompts__of_the_short_set_are_the_ends_of_the_standard_ones():
     folder = Path(bundled.__file__).parent
     short = {file.relative_to(folder / "short").as_posix(): file for file in (folder / "short").rglob("*.txt")}
     agents = ("adapt", "plan_and_execute", "react", "reflexion")
     games = {**dict.fromkeys(agents, game_names()), **GOAL_PLANNERS}
-    assert set(short) == {f"{agent}/{game}.txt" for agent, of_agent in games.items() for game in of_agent}
+    ends = {f"{agent}/{game}.txt" for agent, of_agent in games.items() for game in of_agent}
+    assert set(short) == ends | SHORT_ALONE
     for name, file in short.items():
+        if name in SHORT_ALONE:
+            continue
         text = file.read_text(encoding="utf-8")
         # Without the blank line, which is the standard prompt's.
         blank = "" if name.startswith("controller/") else "\n"

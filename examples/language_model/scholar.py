@@ -1,0 +1,435 @@
+"""The teacher in HotpotQA: a reader who asks for one fact after another, and says what the pages told.
+
+It knows which pages the answer follows from, and so searches for no others; but it searches for names that it has
+read, and answers when all the evidence stands in the prompt. A thought is the sentence that was sought, and the next
+question in a few words.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import NamedTuple
+
+from player import Move, Player
+from recorded import Said
+from teacher import COMPLETED, FAILED
+
+from textcraft_gym.envs.hotpotqa import expert
+from textcraft_gym.envs.hotpotqa.rules import (
+    LOOKUP,
+    SEARCH,
+    START,
+    State,
+    World,
+    apply,
+    find,
+    finish,
+    look_up,
+    parse,
+    results,
+    search,
+    shown,
+    titles_in,
+)
+from textcraft_gym.envs.hotpotqa.rules import (
+    RELATIONS as WORDS,
+)
+from textcraft_gym.envs.hotpotqa.tasks import Task
+from textcraft_gym.wiki.corpus import Page
+from textcraft_gym.wiki.kinds import KINDS, Relation
+
+ANSWER = "answer the question"
+PART = "find out "
+MISTAKES = ("plain", "other", "word")
+"""Searching for a name without its kind, or for another name in view, and looking up a word that the page lacks."""
+LESS = ("first", "earlier", "fewer")
+LINES = (
+    "Search for the thing that the question names.",
+    "Where no sentence in view says what is asked, look a word of it up on the page.",
+    "Where only other titles are listed, search for the one of the right kind.",
+    "Search for what was found, and so on up to the last fact.",
+    "Answer what the pages say, in as few words as they do.",
+)
+"""A plan for every question."""
+RELATIONS = list(
+    {(relation.question, relation.noun): relation for kind in KINDS.values() for relation in kind.relations}.values()
+)
+
+_ACTION = re.compile(r"^(?:> |Action: |Action \d+: )?((?:search|lookup)\[[^\n]*?\])(?=\n|: |$)", re.MULTILINE)
+_TASK = re.compile(r"\nYour task is to: (.+)")
+_KIND = re.compile(r"(.+) \((\w+)\)")
+_COMPARED = re.compile(r"first|earlier|later|more|fewer")
+_GIVEN = re.compile(r"finish\[(.*)\]")
+
+
+class Hop(NamedTuple):
+    """One fact on the way to the answer.
+
+    Attributes:
+        page: The page that says it.
+        relation: What is asked.
+        thing: The thing as the question names it.
+        name: The thing as a reader names it who knows what the hop before tells.
+        evidence: The sentences of the page that are needed.
+    """
+
+    page: Page
+    relation: Relation
+    thing: str
+    name: str
+    evidence: tuple[str, ...]
+
+    @property
+    def question(self) -> str:
+        """What is asked, of the thing itself."""
+        return self.relation.question.format(self.name)
+
+    @property
+    def part(self) -> str:
+        """The hop as a step of a plan, which knows no more than the question."""
+        words = self.relation.question.format(self.thing).rstrip("?")
+        return f"{PART}{words[0].lower()}{words[1:]}"
+
+    @property
+    def said(self) -> str:
+        """The evidence as it is quoted."""
+        return " ".join(self.evidence)
+
+    @property
+    def value(self) -> str:
+        """The value that the evidence says; empty if it says none."""
+        forms = {form for other in RELATIONS if other.question == self.relation.question for form in other.sentences}
+        patterns = (re.escape(form).replace(r"\{s\}", ".+").replace(r"\{k\}", ".+") for form in sorted(forms))
+        for pattern in patterns:
+            for sentence in self.evidence:
+                if found := re.fullmatch(pattern.replace(r"\{v\}", "(.+)"), sentence):
+                    return found[1]
+        return ""
+
+
+class Chain(NamedTuple):
+    """What a question asks: one way to a fact, or two whose ends are compared.
+
+    Attributes:
+        ways: The relations of each way, in order, and the thing that it begins with.
+        wanted: The word of a comparison: ``first``, ``same`` and so on; empty for none.
+    """
+
+    ways: tuple[tuple[str, tuple[Relation, ...]], ...]
+    wanted: str = ""
+
+
+def read_question(words: str) -> Chain | None:
+    """Return what a question asks; None if it has another form than those of made wikis."""
+    for relation in RELATIONS:
+        for form in (*relation.compare, *([relation.same] if relation.same else [])):
+            before, middle, after = form.split("{}")
+            inner = words.removeprefix(before).removesuffix(after)
+            if len(inner) != len(words) - len(before) - len(after):
+                continue
+            parts = inner.split(middle)
+            for cut in range(1, len(parts)):
+                sides = [way(middle.join(half)) for half in (parts[:cut], parts[cut:])]
+                if [*map(len, (one[1] for one in sides))] in ([0, 0], [1, 1]):
+                    wanted = "same" if form == relation.same else _COMPARED.findall(form)[0]
+                    return Chain(tuple((thing, (*steps, relation)) for thing, steps in sides), wanted)
+    for relation in RELATIONS:
+        before, after = relation.question.split("{}")
+        if words.startswith(before) and words.endswith(after):
+            thing, steps = way(words[len(before) : len(words) - len(after)])
+            if steps:
+                return Chain(((thing, (*steps, relation)),))
+    return None
+
+
+def way(words: str) -> tuple[str, tuple[Relation, ...]]:
+    """Return the thing that a noun begins with, and the relations that lead from it."""
+    for relation in RELATIONS:
+        before, _, after = relation.noun.partition("{}")
+        if before and words.startswith(before) and words.endswith(after):
+            thing, steps = way(words[len(before) : len(words) - len(after)])
+            return thing, (*steps, relation)
+    return words, ()
+
+
+def hops_of(task: Task) -> list[Hop]:
+    """Return the facts that a question takes, in order; none of a question that this teacher does not understand."""
+    chain, pages = read_question(task.question.question), expert.evidence(task.world)
+    names = [parse(action)[1] for action in expert.plan(task.world) if action.startswith(SEARCH)]
+    if chain is None or not sum(len(steps) for _, steps in chain.ways) == len(pages) == len(names):
+        return []
+    found, hops = iter(zip(pages, names, strict=True)), []
+    for thing, steps in chain.ways:
+        for number, relation in enumerate(steps):
+            page, name = next(found)
+            sentences = [part for paragraph in page.paragraphs for part in paragraph]
+            evidence = tuple(sentences[index] for title, index in task.question.gold if title == page.title)
+            hops.append(Hop(page, relation, thing, named(name) if number else thing, evidence))
+            thing = relation.noun.format(thing)
+    return hops if not chain.wanted or all(hop.value for hop in hops) else []
+
+
+def named(title: str) -> str:
+    """Return a thing by a title, which may have its kind in brackets."""
+    found = _KIND.fullmatch(title)
+    return f"the {found[2]} {found[1]}" if found else title
+
+
+class Scholar(Player):
+    """Plays one episode.
+
+    Args:
+        task: The question.
+        hops: The facts that it takes.
+        rng: Draws the mistakes.
+        mistakes: The kinds of mistakes to make, each at the first occasion in an episode.
+        gives_up: Whether the first attempts at the whole question are given up at once, so that a plan is asked for.
+        guesses: Number of trials that end with another answer than the right one.
+    """
+
+    lines = LINES
+
+    def __init__(
+        self,
+        task: Task,
+        hops: list[Hop],
+        rng: random.Random,
+        *,
+        mistakes: tuple[str, ...] = (),
+        gives_up: bool = False,
+        guesses: int = 0,
+    ) -> None:
+        self.task, self.hops, self.rng = task, hops, rng
+        self.world: World = task.world
+        self.mistakes, self.gives_up, self.guesses = list(mistakes), gives_up, guesses
+        self.erred: set[str] = set()
+
+    # -- What is read in a prompt -------------------------------------------------------------------------------------
+
+    def read(self, prompt: str) -> State:
+        """Return the state after what a prompt tells; a page that was opened in an earlier attempt is closed."""
+        before, turns = split(prompt)
+        state = START
+        for action in _ACTION.findall(before):
+            state = apply(self.world, state, action)[0]
+        state = State(opened=state.opened, looked_up=state.looked_up)
+        for action in _ACTION.findall(turns):
+            state = apply(self.world, state, action)[0]
+        return state
+
+    def left(self, state: State, hops: list[Hop]) -> list[str]:
+        """Return the actions that read what is left of some facts."""
+        titles = {hop.page.title for hop in hops}
+        gold = tuple(pair for pair in self.task.question.gold if pair[0] in titles)
+        world = self.world._replace(question=self.task.question._replace(gold=gold))
+        return expert.plan(world, state)[:-1]
+
+    def known(self, state: State) -> list[Hop]:
+        """Return the facts that were read."""
+        return [hop for hop in self.hops if not self.left(state, [hop])]
+
+    # -- What is said -------------------------------------------------------------------------------------------------
+
+    def thought(self, state: State, action: str) -> str:
+        """Return the thought before an action."""
+        verb, argument = parse(action)
+        if verb == LOOKUP:
+            return f"{self.trouble(state)}It is not in view. I look for the word {argument}."
+        known = self.known(state)
+        if verb == SEARCH:
+            page = find(self.world, argument)
+            at = next(number for number, hop in enumerate(self.hops) if hop.page == page)
+            before = f"{self.hops[at - 1].said} " if at and self.hops[at - 1] in known else ""
+            return f"{self.trouble(state)}{before}{self.hops[at].question}"
+        return self.conclusion()
+
+    def trouble(self, state: State) -> str:
+        """Return what is said of the last action if it led nowhere."""
+        if state.listed:
+            return "There is no page of just that name. "
+        titles = [hop.page.title for hop in self.hops]
+        if state.page and state.page not in titles:
+            return f"{state.page} is not what I need. "
+        return "That word is not here. " if state.keyword and not state.passed else ""
+
+    def conclusion(self) -> str:
+        """Return the thought before the answer."""
+        wanted = read_question(self.task.question.question).wanted  # type: ignore[union-attr]
+        ends = [self.hops[-1]] if not wanted else [self.hops[len(self.hops) // 2 - 1], self.hops[-1]]
+        if not wanted:
+            return ends[0].said
+        if wanted == "same":
+            return f"{ends[0].value} and {ends[1].value}: {self.task.question.answer}."
+        told = " ".join(f"{end.name}: {end.value}." for end in ends)
+        return f"{told} {wanted.capitalize()}: {self.task.question.answer}."
+
+    def mistake(self, state: State, action: str) -> str:
+        """Return a mistaken action in place of another, once of each kind; empty for none."""
+        verb, argument = parse(action)
+        found = ""
+        kind = next((kind for kind in self.mistakes if kind not in self.erred), "")
+        if kind == "plain" and verb == SEARCH and (with_kind := _KIND.fullmatch(argument)):
+            found = search(with_kind[1])
+        elif kind == "other" and verb == SEARCH and (others := self.strangers(state)):
+            found = search(self.rng.choice(others))
+        elif kind == "word" and verb == LOOKUP:
+            found = next((look_up(word) for word in self.rng.sample(WORDS, 9) if not self._has(state, word)), "")
+        if found:
+            self.erred.add(kind)
+        return found
+
+    def _has(self, state: State, word: str) -> bool:
+        return bool(results(self.world, state.page, word))
+
+    # -- The executor -------------------------------------------------------------------------------------------------
+
+    def answer(self, role: str, prompt: str, sample: int) -> Said:
+        """Return the answer to a request."""
+        if role == "planner":
+            return Said(f"\n{self.plan(prompt)}")
+        if role == "reflection":
+            return Said(f" {self.reflection(prompt)}")
+        return self.turn(prompt)
+
+    def turn(self, prompt: str) -> Said:
+        """Return the next line of an executor."""
+        task = _TASK.findall(prompt)[-1]
+        if task != ANSWER:
+            return self.part_of(task, prompt)
+        if self.gives_up:
+            self.gives_up = False
+            return Said(f" {FAILED}", learnt=False)
+        acts = prompt.endswith("\nOK.\n>")
+        thought, action, learnt = self.move(prompt, errs=acts)
+        return Said(f" {action}", learnt) if acts else Said(f" think: {thought}")
+
+    def part_of(self, task: str, prompt: str) -> Said:
+        """Return the next line of an attempt at a step of a plan."""
+        hops = [hop for hop in self.hops if hop.part == task]
+        state = self.read(prompt)
+        left = self.left(state, hops)
+        if not left:
+            return Said(f" think: {hops[-1].said} {COMPLETED}")
+        if not prompt.endswith("\nOK.\n>"):
+            return Said(f" think: {self.thought(state, left[0])}")
+        wrong = self.mistake(state, left[0])
+        return Said(f" {wrong or left[0]}", learnt=not wrong)
+
+    def move(self, prompt: str, *, errs: bool = False) -> Move:
+        """Return the next turn."""
+        state = self.read(prompt)
+        left = self.left(state, self.hops)
+        action = left[0] if left else finish(self.task.question.answer)
+        thought = self.thought(state, action)
+        if errs and self.guesses and (guess := self.guess(state)):
+            self.guesses -= 1
+            return Move(thought, finish(guess), learnt=False)
+        wrong = self.mistake(state, action) if errs else ""
+        return Move(thought, wrong or action, learnt=not wrong)
+
+    def others(self, prompt: str) -> list[Move]:
+        """Return searches for other names in view, a lookup and an answer that nothing says."""
+        state = self.read(prompt)
+        words = self.rng.sample(WORDS, 2)
+        moves = [Move(f"{title} may tell.", search(title)) for title in self.strangers(state)[:3]]
+        moves += [Move(f"The word {word} may lead on.", look_up(word)) for word in words if state.page]
+        if guess := self.guess(state):
+            moves.append(Move(f"It is {guess}.", finish(guess)))
+        return moves
+
+    def strangers(self, state: State) -> list[str]:
+        """Return titles in view of pages that the answer does not follow from."""
+        page = self.world.wiki.page(state.page) if state.page else None
+        golden = {hop.page.title for hop in self.hops}
+        seen = dict.fromkeys(titles_in(self.world, shown(self.world, page))) if page else []
+        return [title for title in seen if (found := find(self.world, title)) and found.title not in golden]
+
+    def line(self, prompt: str, action: str) -> str:
+        """Return the line of a plan that says an action."""
+        verb, argument = parse(action)
+        if verb == LOOKUP:
+            return LINES[1]
+        if verb == SEARCH:
+            if self.read(prompt).listed:
+                return LINES[2]
+            firsts = {hop.page for hop in self.hops if hop.name == hop.thing}
+            return LINES[0] if find(self.world, argument) in firsts else LINES[3]
+        return LINES[4]
+
+    def judgement(self, prompt: str) -> tuple[str, float]:
+        """Return what is to say of an attempt, and the share of the evidence that it read."""
+        state, given = self.read(prompt), _GIVEN.findall(split(prompt)[1])
+        known = self.known(state)
+        if given:
+            right = len(known) == len(self.hops) and given[-1] == self.task.question.answer
+            return ("That follows from what was read.", 1.0) if right else (f"No page says {given[-1]}.", 0.0)
+        left = next((hop for hop in self.hops if hop not in known), None)
+        said = f"{known[-1].said} " if known else ""
+        share = (len(known) + (state.page in {hop.page.title for hop in self.hops}) / 2) / (len(self.hops) + 1)
+        trouble = self.trouble(state)
+        return f"{trouble}{said}{f'Left: {left.question}' if left else 'All is read.'}", share - bool(trouble) / 4
+
+    def done(self, prompt: str) -> list[str]:
+        """Return each page with what it said."""
+        given = _GIVEN.findall(split(prompt)[1])
+        pages = [f"{search(hop.page.title)}: {hop.said}" for hop in self.known(self.read(prompt))]
+        return [*pages, *(finish(answer) for answer in given[-1:])]
+
+    def flaw(self, prompt: str) -> str:
+        """Return what was not read before the answer."""
+        known = self.known(self.read(prompt))
+        left = [hop.question for hop in self.hops if hop not in known]
+        return f"I answered before I had read this: {left[0]}" if left else "What I answered is not what was asked."
+
+    def guess(self, state: State) -> str:
+        """Return a wrong answer, once a page was read."""
+        answer = self.task.question.answer
+        if answer in ("yes", "no"):
+            return "no" if answer == "yes" else "yes"
+        page = self.world.wiki.page(state.page) if state.page else None
+        seen = [title for title in titles_in(self.world, shown(self.world, page)) if title != answer] if page else []
+        return self.rng.choice(seen) if seen else ""
+
+    # -- The planners -------------------------------------------------------------------------------------------------
+
+    def steps(self) -> list[str]:
+        """Return the steps of a plan: every fact that is not the question's own, and the answer."""
+        question = self.task.question.question.rstrip("?").lower()
+        return [*(hop.part for hop in self.hops if hop.part.lower() != f"{PART}{question}"), ANSWER]
+
+    def plan(self, prompt: str) -> str:
+        """Return a plan, or an answer without one."""
+        if prompt.endswith("Thoughts, then the answer:"):
+            return self.unread()
+        return "\n".join(f"Step {number}: {step}" for number, step in enumerate(self.steps(), 1))
+
+    def unread(self) -> str:
+        """Return an answer without reading: a made wiki has nothing that one could know, so it is a guess."""
+        chain = read_question(self.task.question.question)
+        answers = ["unknown"]
+        if chain and chain.wanted == "same":
+            answers = ["yes", "no"]
+        elif chain and chain.wanted and len(self.hops) == len(chain.ways):
+            answers = [thing.partition(" ")[2] if thing.startswith("the ") else thing for thing, _ in chain.ways]
+        return f"# I have read nothing of {self.hops[0].thing}, so I guess.\n{finish(self.rng.choice(answers))}"
+
+    def reflection(self, prompt: str) -> str:
+        """Return what is learnt from a trial: what was read, and what is left to read."""
+        given = _GIVEN.findall(split(prompt)[1])
+        known = self.known(self.read(prompt))
+        read = "\n".join(f"{search(hop.page.title)}: {hop.said}" for hop in known)
+        steps = [hop.question for hop in self.hops if hop not in known][:1]
+        lesson = f"I answered {given[-1]}, and it was not right." if given else "I gave no answer."
+        told = f" What was read:\n{read}\n" if read else " "
+        plan = "\n".join(f"Step {number}: {step}" for number, step in enumerate([*steps, ANSWER], 1))
+        return f"{lesson}{told}New plan:\n{plan}"
+
+
+def split(prompt: str) -> tuple[str, str]:
+    """Return what a prompt tells of before an attempt, and the attempt, in the form of whatever agent."""
+    before, mark, turns = prompt.rpartition("\nThought 1:")
+    if not mark:
+        mark = next((mark for mark in ("\nAction:", "\n>") if mark in prompt), "\n>")
+        before, _, turns = prompt.partition(mark)
+    return before, f"{mark}{turns}"

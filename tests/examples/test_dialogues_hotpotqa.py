@@ -1,0 +1,117 @@
+"""The dialogues of HotpotQA are those of agents that win with the teacher, of other questions than are played."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import islice
+
+import dialogue
+import hotpotqa as data
+import pytest
+from dialogue import Example
+from recorded import dialogues
+from scholar import MISTAKES
+from teacher import FAILED
+
+from tests.examples.dialogues import branches, learns_only_the_players_lines, turns
+from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.envs.hotpotqa.rules import finish
+from textcraft_gym.envs.hotpotqa.tasks import Reading, open_library, split_tasks
+from textcraft_gym.task import task_hash
+
+EXAMPLE_COUNT = 120
+QUESTION_COUNT = 25
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Example]:
+    return list(islice(data.examples(3), EXAMPLE_COUNT))
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[data.Asked]:
+    return list(islice(data.drawn(random.Random(1)), QUESTION_COUNT))
+
+
+def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
+    assert list(islice(data.examples(3), 10)) == list(islice(data.examples(3), 10))
+    assert next(data.examples(3)) != next(data.examples(4))
+
+
+def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
+    assert {branch.kind for example in examples for branch in example.branches} == {"executor", "planner", "reflection"}
+    sizes = [len(example.situation) + sum(len(branch.text) for branch in example.branches) for example in examples]
+    assert max(sizes) <= dialogue.LONGEST
+    for mark in ("one level down:\n", "in full:\n", "then the answer:\n", f"say it. {FAILED}\n", "There is no page of"):
+        assert any(mark in branch.text for example in examples for branch in example.branches), mark
+
+
+def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
+    for _, branch in branches(examples, "executor", "planner", "reflection"):
+        assert learns_only_the_players_lines(branch), branch.text
+
+
+def test_questions__are_none_of_those_that_agents_are_measured_on(questions: list[data.Asked]):
+    reading = Reading(open_library(), "react", "period", "wiki")
+    held_out = split_tasks(reading, "all")
+    words = {task.question.question for task in held_out}
+    hashes = {task_hash("HotpotQA-v0", task) for task in held_out}
+    assert not {asked.task.question.question for asked in questions} & words
+    assert not {task_hash("HotpotQA-v0", asked.task) for asked in questions} & hashes
+    assert {asked.task.question.type for asked in questions} == {"bridge", "comparison"}
+
+
+@pytest.mark.parametrize("agent", ["react", "adapt", "plan_and_execute", "reflexion"])
+def test_agents__win_with_the_teacher(agent: str, questions: list[data.Asked]):
+    for asked in questions:
+        record = data.play(asked, agent, random.Random(asked.task.id))
+        assert record.episode.won, asked.task.question.question
+        for exchange in record.exchanges:
+            assert exchange.prompt.startswith(asked.situation)
+
+
+def test_chain_of_thought__says_that_it_guesses(questions: list[data.Asked]):
+    """Nothing of a made wiki can be known, so that it wins what it guesses."""
+    for asked in questions:
+        record = data.play(asked, "chain_of_thought", random.Random(asked.task.id))
+        (branch,) = dialogues(asked.situation, record.exchanges)
+        assert re.search(r"I have read nothing of .+, so I guess\.\nfinish\[", branch.text)
+        template = Prompts("short").of("chain_of_thought", "hotpotqa")
+        filled = template.fill(situation=asked.situation, task="answer the question", information="")
+        assert asked.situation + branch.spans[0].text == filled
+
+
+def test_answers__that_are_learnt_are_right_and_follow_from_what_was_read(questions: list[data.Asked]):
+    answered = 0
+    for asked in questions:
+        record = data.play(asked, "reflexion", random.Random(asked.task.id))
+        for branch in dialogues(asked.situation, record.exchanges):
+            for line, _, learnt in turns(branch) if branch.kind == "executor" else []:
+                if line.startswith("finish["):
+                    assert learnt == (line == finish(asked.task.question.answer))
+                    evidence = [sentence for hop in asked.hops for sentence in hop.evidence]
+                    assert not learnt or all(sentence in branch.text for sentence in evidence)
+                    answered += learnt
+    assert answered == QUESTION_COUNT
+
+
+def test_mistakes__are_not_learnt_and_are_recovered_from(questions: list[data.Asked]):
+    erred = set()
+    for asked in questions:
+        for mistake in MISTAKES if asked.task.optimal_length <= data.LONGEST_PLAN else ():
+            scholar = data.Scholar(asked.task, asked.hops, random.Random(0), mistakes=(mistake,))
+            record = data.record(asked.env, data.agent("react"), asked.task.id, scholar, ())
+            assert record.episode.won
+            unlearnt = [exchange for exchange in record.exchanges if not exchange.said.learnt]
+            assert len(unlearnt) == len(scholar.erred)
+            erred |= scholar.erred
+    assert erred == {*MISTAKES}
+
+
+def test_claims__of_failure_are_of_what_no_page_says(questions: list[data.Asked]):
+    played = [record for asked in questions if (record := data.play_in_vain(asked, random.Random(asked.task.id)))]
+    assert len(played) > QUESTION_COUNT / 3
+    for record in played:
+        assert record.exchanges[-1].said.text.endswith(FAILED)
+        assert "(Result" not in record.exchanges[-1].prompt
