@@ -374,13 +374,14 @@ class Scholar(Player):
         """Return each page with what it said."""
         given = _GIVEN.findall(split(prompt)[1])
         pages = [f"{search(hop.page.title)}: {hop.said}" for hop in self.known(self.read(prompt))]
-        return [*pages, *(finish(answer) for answer in given[-1:])]
+        return [*pages, *(finish(answer) for answer in given[-1:])] or ["I read nothing of what was asked."]
 
     def flaw(self, prompt: str) -> str:
-        """Return what was not read before the answer."""
+        """Return what was not read before the end."""
         known = self.known(self.read(prompt))
         left = [hop.question for hop in self.hops if hop not in known]
-        return f"I answered before I had read this: {left[0]}" if left else "What I answered is not what was asked."
+        before = "I answered" if _GIVEN.search(split(prompt)[1]) else "The turns ended"
+        return f"{before} before I had read this: {left[0]}" if left else f"{before} when all was read."
 
     def guess(self, state: State) -> str:
         """Return a wrong answer, once a page was read."""

@@ -18,6 +18,7 @@ MODULES = {
     "alfworld_goals": "houseplans",
     "minetechtree_goals": "techplans",
     "hotpotqa": "hotpotqa",
+    "autoplan": "autoplan",
 }
 """The module of each world, whose ``examples(seed)`` yields examples without end."""
 

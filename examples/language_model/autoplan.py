@@ -1,0 +1,149 @@
+"""Training examples of AutoPlan in HotpotQA and ALFWorld, in the short prompts that it sends.
+
+It plays with a plan that has some of the lines of a whole one, or with none, and is asked for reflections; a plan anew
+is made of what two or three episodes told. Some actions are in the player's own words, for the formalizer.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import gymnasium as gym
+import hotpotqa
+import households
+from dialogue import Branch, Example, Span
+from follower import Follower, new_plan, numbered
+from player import Player
+from recorded import Exchange, Record, Said, alone, dialogues, packed, record
+from scholar import LINES as QUESTION_LINES
+from tenant import LINES as HOUSEHOLD_LINES
+from tenant import MISTAKES, Tenant
+
+from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
+from textcraft_gym.agents.autoplan.update import Experience, update_prompt
+from textcraft_gym.agents.autoplan.wording import Wording
+from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA
+from textcraft_gym.agents.prompts import Prompts
+
+ROLES = ("thought", "action", "formalizer", "summary", "flaws", "revision")
+LINES = {"hotpotqa": QUESTION_LINES, "alfworld": HOUSEHOLD_LINES}
+FORMALIZED = 0.5
+"""Share of the episodes of which an action is formalized in an example of its own."""
+FEW_TURNS = {"hotpotqa": 2, "alfworld": 6}
+"""Turns of an episode that is to be lost, for reflections on it."""
+PHRASES = {
+    "search": ("Let me open the page of {0}", "I search for {0} now.", "Read what the page {0} says"),
+    "lookup": ("look for the word {0} on this page", "Does the page have the word {0}?"),
+    "finish": ("So the answer is {0}.", "The answer: {0}", "It must be {0}."),
+    "go": ("I will walk over to {0}.", "Let me go to {0} and look.", "walk to {0}"),
+    "open": ("I open the {0}.", "open up {0}"),
+    "take": ("pick up {0} from {1}", "I take the {0} that is at {1}."),
+    "move": ("put {0} on {1}", "I place the {0} in {1}."),
+    "use": ("Turn on {0}", "switch the {0} on"),
+    "clean": ("wash {0} in {1}", "I clean the {0} using {1}."),
+    "heat": ("warm up {0} in {1}", "I heat the {0} using {1}."),
+    "cool": ("chill {0} in {1}", "I cool the {0} using {1}."),
+}
+"""Other words for the actions, for the formalizer."""
+
+_ARGUMENTS = re.compile(r"\w+\[(.*)\]|(?:go to|open|use) (.+)|\w+ (.+) (?:from|to|with) (.+)")
+
+
+class Episode(NamedTuple):
+    """What is played: an environment, its task, what its prompts begin with and ask for, and who plays it."""
+
+    profile: GameProfile
+    env: gym.Env[str, str]
+    task: str
+    situation: str
+    objective: str
+    player: Player
+
+
+def drawn(rng: random.Random) -> Iterator[Episode]:
+    """Yield questions and households for training without end, by turns."""
+    questions = hotpotqa.drawn(rng)
+    house = gym.make("ALFWorld-v0", split="train", max_episode_steps=-1)
+    while True:
+        asked = next(questions)
+        yield Episode(HOTPOTQA, asked.env, asked.task.id, asked.situation, asked.situation, asked.scholar(rng))
+        yield household(house, households.draw_task(rng), rng)
+
+
+def household(env: gym.Env[str, str], task: str, rng: random.Random) -> Episode:
+    """Return an episode in a household, in three tenths of which the teacher errs."""
+    home = households.Situation(task)
+    mistakes = tuple(rng.sample(MISTAKES, 2)) if rng.random() < 0.3 else ()
+    return Episode(ALFWORLD, env, task, home.text, home.sentence, Tenant(home.text, home.task, rng, mistakes=mistakes))
+
+
+def play(episode: Episode, plan: Sequence[str], *, turns: int | None = None) -> tuple[Record, Follower]:
+    """Return an episode by a plan, and who played it."""
+    agent = AutoPlanAgent(
+        episode.profile,
+        Prompts("short"),
+        plan=f"{numbered(plan)}\n" if plan else None,
+        reflect="full",
+        turns=turns,
+    )
+    follower = Follower(episode.player, plan)
+    return record(episode.env, agent, episode.task, follower, ROLES), follower
+
+
+def draw_plan(lines: Sequence[str], rng: random.Random) -> list[str]:
+    """Return some lines of a plan: all, none, or all but one or two."""
+    if rng.random() < 0.2:
+        return []
+    left_out = rng.sample(lines, rng.choice((0, 0, 1, 2)))
+    return [line for line in lines if line not in left_out]
+
+
+def update(game: str, plan: Sequence[str], experiences: Sequence[Experience]) -> Example:
+    """Return a request for a new plan with its answer, whose situation is the plan so far."""
+    prompt = update_prompt(Wording(Prompts("short"), game), numbered(plan), experiences)
+    situation = prompt.partition("\n\n")[0]
+    spans = (Span(prompt[len(situation) :], False), Span(f"\n{new_plan(prompt, LINES[game])}", True))
+    return Example(situation, (Branch("update", spans, end=True),))
+
+
+def formalized(game: str, exchanges: Sequence[Exchange], rng: random.Random) -> Iterator[Example]:
+    """Yield an action in other words, with the action as the game takes it."""
+    action = rng.choice(exchanges).said.text.strip()
+    verb = re.findall(r"\w+", action)[0]
+    if (found := _ARGUMENTS.fullmatch(action)) and verb in PHRASES:
+        words = rng.choice(PHRASES[verb]).format(*filter(None, found.groups()))
+        prompt = Wording(Prompts("short"), game).fill("formalizer", action=words)
+        yield alone(Exchange("formalizer", prompt, Said(f" {action}"), "\n"))
+
+
+def examples(seed: int) -> Iterator[Example]:
+    """Yield examples without end; the same seed gives the same ones."""
+    rng = random.Random(f"autoplan/{seed}")
+    plans = {game: draw_plan(lines, rng) for game, lines in LINES.items()}
+    told: dict[str, list[Experience]] = {game: [] for game in LINES}
+    for episode in drawn(rng):
+        game = episode.profile.name
+        turns = FEW_TURNS[game] if rng.random() < 0.2 else None
+        played, _ = play(episode, plans[game], turns=turns)
+        about = [exchange for exchange in played.exchanges if exchange.role != "formalizer"]
+        yield from packed(episode.situation, some(dialogues(episode.situation, about), rng), rng)
+        formal = [exchange for exchange in played.exchanges if exchange.role == "formalizer"]
+        if rng.random() < FORMALIZED:
+            yield from [alone(rng.choice(formal))] if rng.random() < 0.3 else formalized(game, formal, rng)
+        texts = {exchange.role: exchange.said.text.strip() for exchange in played.exchanges}
+        told[game].append(
+            Experience(episode.objective, bool(played.episode.won), *(texts.get(role, "") for role in ROLES[3:]))
+        )
+        if len(told[game]) == rng.choice((2, 3)) or len(told[game]) == len(LINES):
+            yield update(game, plans[game], told[game])
+            plans[game], told[game] = draw_plan(LINES[game], rng), []
+
+
+def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:
+    """Return the turns, and one of the answers that stand alone, each of which repeats the episode before it."""
+    turns = max(branches, key=lambda branch: sum(span.learnt for span in branch.spans))
+    return [turns, rng.choice([branch for branch in branches if branch is not turns])]

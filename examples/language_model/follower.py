@@ -1,0 +1,78 @@
+"""The teacher of AutoPlan: it plays by a plan, says which of its steps it is at, and what the plan lacks.
+
+Of the lines of a whole plan it names those that it went by, so that what it misses in a plan was needed in the episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from player import Player
+from recorded import Said
+
+NO_FLAW, KEEP = "I know of none.", "Leave the plan as it is."
+FAILURE = ("No turns are left: you failed.", "The episode is over: you failed.")
+
+
+class Follower:
+    """Answers as the model of AutoPlan.
+
+    Args:
+        player: Plays the game.
+        plan: The lines of the plan; none for an episode without one.
+
+    Attributes:
+        used: The lines that it went by.
+    """
+
+    def __init__(self, player: Player, plan: Sequence[str] = ()) -> None:
+        self.player, self.plan = player, list(plan)
+        self.used: dict[str, None] = {}
+
+    def answer(self, role: str, prompt: str, sample: int) -> Said:
+        """Return the answer to a request."""
+        if role == "thought":
+            return Said(f" {self.thought(prompt)}")
+        if role == "action":
+            _, action, learnt = self.player.move(prompt, errs=True)
+            return Said(f" {action}", learnt)
+        if role == "formalizer":
+            return Said(f" {prompt.splitlines()[-2].removeprefix('The player wrote: ')}")
+        said = {"summary": self.summary, "flaws": self.flaws, "revision": self.revision}[role](prompt)
+        return Said(f" {said}")
+
+    def thought(self, prompt: str) -> str:
+        """Return the next thought, with the number of its step in the plan if it has it."""
+        thought, action, _ = self.player.move(prompt)
+        line = self.player.line(prompt, action)
+        self.used[line] = None
+        return f"{self.plan.index(line) + 1}. {thought}" if line in self.plan else thought
+
+    def summary(self, prompt: str) -> str:
+        """Return what was done, in steps."""
+        return numbered(self.player.done(prompt))
+
+    def flaws(self, prompt: str) -> str:
+        """Return what went wrong, and what the plan lacks."""
+        failed = any(words in prompt for words in FAILURE)
+        said = [self.player.flaw(prompt)] if failed else []
+        said += [f"The plan does not say this: {line}" for line in self.missing()]
+        return " ".join(said) or NO_FLAW
+
+    def revision(self, prompt: str) -> str:
+        """Return what to add to the plan."""
+        return " ".join(f"Add this step: {line}" for line in self.missing()) or KEEP
+
+    def missing(self) -> list[str]:
+        """Return the lines that it went by and that the plan lacks."""
+        return [line for line in self.player.lines if line in self.used and line not in self.plan]
+
+
+def new_plan(told: str, lines: Iterable[str]) -> str:
+    """Return the plan with all of its lines that a request for it tells."""
+    return numbered(line for line in lines if line in told)
+
+
+def numbered(lines: Iterable[str]) -> str:
+    """Return lines with their numbers."""
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))

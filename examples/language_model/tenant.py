@@ -1,0 +1,174 @@
+"""The teacher in ALFWorld for agents that think before each action: its thoughts name what is next, and why.
+
+It knows the usual places of things, and what stands in the prompt; it never looks into a place from outside.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+from housekeeper import DONE, place_of
+from player import Move, Player
+from teacher import FAILED, a
+
+from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, kind, likely
+
+MISTAKES = ("closed", "beyond", "early")
+"""Taking something out of a closed place, going where no place is, and using a place before being there."""
+LINES = (
+    "Look for the thing in one place after the other, the likeliest first.",
+    "What is closed must be opened first.",
+    "Take the thing.",
+    "To clean it takes a sinkbasin, to heat it a microwave, to cool it a fridge: go there with it.",
+    "Go with it to the place of the task, and put it there; of two things, bring one after the other.",
+    "To look at it under a lamp, go with it to the lamp and use the lamp.",
+)
+"""A plan for every task."""
+
+_TURN = re.compile(r"^(?:> |Action: |Action \d+: )(.+)\n(?:Observation \d+: )?(.+)$", re.MULTILINE)
+_CHANGED = re.compile("You (?:pick up|move|clean|heat|cool|turn on) the ")
+_NOTHING = "Nothing happens."
+
+
+class Tenant(Player):
+    """Plays one episode.
+
+    Args:
+        situation: The first observation without the task.
+        task: The task.
+        rng: Draws the mistakes, and what else may be done.
+        mistakes: The kinds of mistakes to make, each at the first occasion.
+    """
+
+    lines = LINES
+
+    def __init__(
+        self, situation: str, task: HouseholdTask, rng: random.Random, *, mistakes: tuple[str, ...] = ()
+    ) -> None:
+        self.situation, self.task, self.rng = situation, task, rng
+        self.mistakes = list(mistakes)
+
+    def read(self, prompt: str) -> tuple[Household, list[tuple[str, str]]]:
+        """Return the belief after an attempt in a prompt, and its actions with their answers."""
+        household = Household(self.situation)
+        household.inventory_known = True
+        _, mark, turns = prompt.rpartition("\nThought 1:")
+        played = _TURN.findall(f"{mark}{turns}")
+        for action, answer in played:
+            household.read(action, answer)
+        return household, played
+
+    def move(self, prompt: str, *, errs: bool = False) -> Move:
+        """Return the next turn."""
+        household, played = self.read(prompt)
+        step = household.next(self.task, self.order)
+        if step is None:
+            return Move("I see no way on.", FAILED)
+        vain = "That did nothing. " if played and played[-1][1] == _NOTHING else ""
+        thought = f"{vain}{self.thought(household, step, played)}"
+        wrong = self.mistake(household, step) if errs else ""
+        return Move(thought, wrong or step.command, learnt=not wrong)
+
+    def order(self, thing: str) -> list[str]:
+        """Return the places to search, the likeliest first."""
+        return likely(thing, Household(self.situation).places)
+
+    def thought(self, household: Household, step: Next, played: list[tuple[str, str]]) -> str:
+        """Return the thought before a step."""
+        verb, place, held = step.command.split()[0], place_of(step.command), household.held
+        if verb == "open":
+            return f"{place} is closed, so I open it."
+        if step.sought:
+            empty = f"No {step.sought} here. " if played and " you see " in played[-1][1] else ""
+            return f"{empty}I look for {a(step.sought)} at {place}."
+        if verb == "take":
+            return f"There is {step.command.removeprefix('take ').partition(' from ')[0]}."
+        if not held:
+            return f"I saw {self.seen(household, self.task.thing, place)} at {place}."
+        if verb != "go":
+            return "I am there. Now I turn it on." if verb == "use" else f"I am there. Now I {verb} it."
+        if self.task.treatment and household.treated.get(held) != self.task.treatment:
+            return f"I hold {held}. I {self.task.treatment} it with {place}."
+        if self.task.target:
+            state = f"{held} is {DONE[self.task.treatment]}" if self.task.treatment else f"I hold {held}"
+            return f"{state}. It goes to {place}."
+        return f"I hold {held}. I saw {self.seen(household, self.task.lamp, place)} at {place}."
+
+    def seen(self, household: Household, thing: str, place: str) -> str:
+        """Return the first thing of a kind that was seen in a place."""
+        return next((one for one in household.contents.get(place, ()) if kind(one) == thing), thing)
+
+    def mistake(self, household: Household, step: Next) -> str:
+        """Return a mistaken command in place of a step, once of each kind; empty for none."""
+        verb, place, held = step.command.split()[0], place_of(step.command), household.held
+        found = ""
+        for wrong in self.mistakes:
+            if wrong == "closed" and verb == "open" and step.sought:
+                found = f"take {step.sought} 9 from {place}"
+            elif wrong == "beyond" and verb == "go" and step.sought:
+                found = f"go to {kind(place)} {self.rng.randrange(31, 40)}"
+            elif wrong == "early" and verb == "go" and held and self.task.treatment and not step.sought:
+                found = f"{self.task.treatment} {held} with {place} again"
+            if found:
+                self.mistakes.remove(wrong)
+                return found
+        return ""
+
+    def others(self, prompt: str) -> list[Move]:
+        """Return searches of other places, and commands that do nothing."""
+        household, _ = self.read(prompt)
+        left = [place for place in household.places if place not in household.contents and place != household.at]
+        moves = [Move(f"I look at {place}.", f"go to {place}") for place in self.rng.sample(left, min(2, len(left)))]
+        return [*moves, Move("I look around.", "look"), Move("What do I hold?", "inventory")]
+
+    def line(self, prompt: str, action: str) -> str:
+        """Return the line of a plan that says an action."""
+        household, _ = self.read(prompt)
+        verb = action.split()[0]
+        if verb == "open":
+            return LINES[1]
+        if verb == "take":
+            return LINES[2]
+        if not household.held:
+            return LINES[0]
+        if self.task.treatment and household.treated.get(household.held) != self.task.treatment:
+            return LINES[3]
+        return LINES[4] if self.task.target else LINES[5]
+
+    def judgement(self, prompt: str) -> tuple[str, float]:
+        """Return what is to say of an attempt, and the share of the task that is done."""
+        household, played = self.read(prompt)
+        task, held = self.task, household.held
+        has, treated = kind(held) == task.thing, bool(task.treatment) and household.treated.get(held) == task.treatment
+        stages = 1 + bool(task.treatment) + bool(task.target or task.lamp)
+        brought = [thing for thing in household.brought if kind(thing) == task.thing]
+        seen = len(household.contents) / max(1, len(household.places))
+        if household.done(task):
+            return "The task is done.", 1.0
+        if FAILED in prompt.rpartition("\nAction ")[2]:
+            return "It was given up.", 0.0
+        done = len(brought) * stages / task.amount + (has + treated) / task.amount
+        said = [f"{thing} is brought." for thing in brought]
+        said += [f"{held} is held{f' and {DONE[task.treatment]}' if treated else ''}."] if has else []
+        said += [] if said else [f"No {task.thing} is held, and {len(household.contents)} places were seen."]
+        vain = bool(played) and played[-1][1] == _NOTHING
+        said += ["The last action did nothing."] if vain else []
+        return " ".join(said), (done + (not has) * seen / 2) / (stages + 0.5) - vain / 4
+
+    def done(self, prompt: str) -> list[str]:
+        """Return what was done, in order."""
+        told = [answer for _, answer in self.read(prompt)[1] if _CHANGED.match(answer)]
+        return told or ["I looked at places and took nothing."]
+
+    def flaw(self, prompt: str) -> str:
+        """Return why an attempt came to no end."""
+        household, _ = self.read(prompt)
+        task, held = self.task, household.held
+        seen = ", ".join(household.contents) or "no place"
+        found = [place for place, things in household.contents.items() if task.thing in map(kind, things)]
+        if found and kind(held) != task.thing and not household.brought:
+            return f"The turns ended when I had found {a(task.thing)} at {found[0]}."
+        if kind(held) != task.thing:
+            return f"The turns ended while I looked for {a(task.thing)}. I had looked at {seen}."
+        return f"The turns ended while I held {held}. I had looked at {seen}."
