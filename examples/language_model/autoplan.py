@@ -9,14 +9,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import gymnasium as gym
 import hotpotqa
 import households
 from dialogue import Branch, Example, Span
 from follower import Follower, new_plan, numbered
-from player import Player
+from player import Episode
 from recorded import Exchange, Record, Said, alone, dialogues, packed, record
 from scholar import LINES as QUESTION_LINES
 from tenant import LINES as HOUSEHOLD_LINES
@@ -25,7 +24,6 @@ from tenant import MISTAKES, Tenant
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.autoplan.update import Experience, update_prompt
 from textcraft_gym.agents.autoplan.wording import Wording
-from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA
 from textcraft_gym.agents.prompts import Prompts
 
@@ -51,17 +49,6 @@ PHRASES = {
 """Other words for the actions, for the formalizer."""
 
 _ARGUMENTS = re.compile(r"\w+\[(.*)\]|(?:go to|open|use) (.+)|\w+ (.+) (?:from|to|with) (.+)")
-
-
-class Episode(NamedTuple):
-    """What is played: an environment, its task, what its prompts begin with and ask for, and who plays it."""
-
-    profile: GameProfile
-    env: gym.Env[str, str]
-    task: str
-    situation: str
-    objective: str
-    player: Player
 
 
 def drawn(rng: random.Random) -> Iterator[Episode]:

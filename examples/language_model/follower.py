@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from player import Player
+from player import Planned
 from recorded import Said
 
 NO_FLAW, KEEP = "I know of none.", "Leave the plan as it is."
@@ -25,7 +25,7 @@ class Follower:
         used: The lines that it went by.
     """
 
-    def __init__(self, player: Player, plan: Sequence[str] = ()) -> None:
+    def __init__(self, player: Planned, plan: Sequence[str] = ()) -> None:
         self.player, self.plan = player, list(plan)
         self.used: dict[str, None] = {}
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium as gym
+
+from textcraft_gym.agents.contract.game_profile import GameProfile
 
 WORST, BEST = 1, 10
 """The scores of a judge."""
+LEAST = 0.12
+"""The least share that is said of an attempt that can go on: the worst score is for one that cannot."""
 
 
 class Move(NamedTuple):
@@ -25,7 +31,31 @@ class Move(NamedTuple):
 
 
 class Player(ABC):
-    """Plays one episode; all that it did it reads in the prompt, of whatever agent that is.
+    """Plays one episode; all that it did it reads in the prompt, of whatever agent that is."""
+
+    @abstractmethod
+    def move(self, prompt: str, *, errs: bool = False) -> Move:
+        """Return the next turn, which is a mistake if one is due and may be made."""
+
+
+class Searched(Player):
+    """Plays an episode of a search."""
+
+    @abstractmethod
+    def others(self, prompt: str) -> list[Move]:
+        """Return other turns that a player may think of."""
+
+    @abstractmethod
+    def judgement(self, prompt: str) -> tuple[str, float]:
+        """Return what is to say of an attempt, and the share of the task that is done; 0 if it cannot be any more."""
+
+    @abstractmethod
+    def reflection(self, prompt: str) -> str:
+        """Return what is learnt from an attempt that failed."""
+
+
+class Planned(Player):
+    """Plays an episode by a plan.
 
     Attributes:
         lines: The lines of a plan that serves every task of the game.
@@ -34,20 +64,8 @@ class Player(ABC):
     lines: ClassVar[Sequence[str]]
 
     @abstractmethod
-    def move(self, prompt: str, *, errs: bool = False) -> Move:
-        """Return the next turn, which is a mistake if one is due and may be made."""
-
-    @abstractmethod
-    def others(self, prompt: str) -> list[Move]:
-        """Return other turns that a player may think of, none of which is the next."""
-
-    @abstractmethod
     def line(self, prompt: str, action: str) -> str:
         """Return the line of a plan that says an action."""
-
-    @abstractmethod
-    def judgement(self, prompt: str) -> tuple[str, float]:
-        """Return what is to say of an attempt, and the share of the task that is done."""
 
     @abstractmethod
     def done(self, prompt: str) -> list[str]:
@@ -58,6 +76,27 @@ class Player(ABC):
         """Return why an attempt failed."""
 
 
+class Episode(NamedTuple):
+    """What is played: an environment, its task, what its prompts begin with and ask for, and who plays it."""
+
+    profile: GameProfile
+    env: gym.Env[str, str]
+    task: str
+    situation: str
+    objective: str
+    player: Any
+
+
 def judged(said: str, share: float) -> str:
     """Return a judgement as a judge writes it."""
-    return f"{said} The score is {WORST + round((BEST - WORST) * min(1.0, max(0.0, share)))}."
+    return f"{said} The score is {WORST + round((BEST - WORST) * min(1.0, share))}."
+
+
+def still_open(share: float) -> float:
+    """Return the share of an attempt that can go on."""
+    return max(LEAST, share)
+
+
+def in_steps(steps: Sequence[str]) -> str:
+    """Return the steps of a plan with their numbers."""
+    return "\n".join(f"Step {number}: {step}" for number, step in enumerate(steps, 1))

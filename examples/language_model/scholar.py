@@ -11,7 +11,7 @@ import random
 import re
 from typing import NamedTuple
 
-from player import Move, Player
+from player import Move, Planned, Searched, in_steps, still_open
 from recorded import Said
 from teacher import COMPLETED, FAILED
 
@@ -176,7 +176,7 @@ def named(title: str) -> str:
     return f"the {found[2]} {found[1]}" if found else title
 
 
-class Scholar(Player):
+class Scholar(Planned, Searched):
     """Plays one episode.
 
     Args:
@@ -368,7 +368,8 @@ class Scholar(Player):
         said = f"{known[-1].said} " if known else ""
         share = (len(known) + (state.page in {hop.page.title for hop in self.hops}) / 2) / (len(self.hops) + 1)
         trouble = self.trouble(state)
-        return f"{trouble}{said}{f'Left: {left.question}' if left else 'All is read.'}", share - bool(trouble) / 4
+        told = f"{trouble}{said}{f'Left: {left.question}' if left else 'All is read.'}"
+        return told, still_open(share - bool(trouble) / 4)
 
     def done(self, prompt: str) -> list[str]:
         """Return each page with what it said."""
@@ -403,7 +404,7 @@ class Scholar(Player):
         """Return a plan, or an answer without one."""
         if prompt.endswith("Thoughts, then the answer:"):
             return self.unread()
-        return "\n".join(f"Step {number}: {step}" for number, step in enumerate(self.steps(), 1))
+        return in_steps(self.steps())
 
     def unread(self) -> str:
         """Return an answer without reading: a made wiki has nothing that one could know, so it is a guess."""
@@ -423,8 +424,7 @@ class Scholar(Player):
         steps = [hop.question for hop in self.hops if hop not in known][:1]
         lesson = f"I answered {given[-1]}, and it was not right." if given else "I gave no answer."
         told = f" What was read:\n{read}\n" if read else " "
-        plan = "\n".join(f"Step {number}: {step}" for number, step in enumerate([*steps, ANSWER], 1))
-        return f"{lesson}{told}New plan:\n{plan}"
+        return f"{lesson}{told}New plan:\n{in_steps([*steps, ANSWER])}"
 
 
 def split(prompt: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import random
 import re
 
 from housekeeper import DONE, place_of
-from player import Move, Player
+from player import Move, Planned, Searched, in_steps, still_open
 from teacher import FAILED, a
 
 from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, kind, likely
@@ -27,11 +27,12 @@ LINES = (
 """A plan for every task."""
 
 _TURN = re.compile(r"^(?:> |Action: |Action \d+: )(.+)\n(?:Observation \d+: )?(.+)$", re.MULTILINE)
+LOOKS = ("inventory", "look")
 _CHANGED = re.compile("You (?:pick up|move|clean|heat|cool|turn on) the ")
 _NOTHING = "Nothing happens."
 
 
-class Tenant(Player):
+class Tenant(Planned, Searched):
     """Plays one episode.
 
     Args:
@@ -48,6 +49,7 @@ class Tenant(Player):
     ) -> None:
         self.situation, self.task, self.rng = situation, task, rng
         self.mistakes = list(mistakes)
+        self.places = Household(situation).places
 
     def read(self, prompt: str) -> tuple[Household, list[tuple[str, str]]]:
         """Return the belief after an attempt in a prompt, and its actions with their answers."""
@@ -72,7 +74,7 @@ class Tenant(Player):
 
     def order(self, thing: str) -> list[str]:
         """Return the places to search, the likeliest first."""
-        return likely(thing, Household(self.situation).places)
+        return likely(thing, self.places)
 
     def thought(self, household: Household, step: Next, played: list[tuple[str, str]]) -> str:
         """Return the thought before a step."""
@@ -120,7 +122,7 @@ class Tenant(Player):
         household, _ = self.read(prompt)
         left = [place for place in household.places if place not in household.contents and place != household.at]
         moves = [Move(f"I look at {place}.", f"go to {place}") for place in self.rng.sample(left, min(2, len(left)))]
-        return [*moves, Move("I look around.", "look"), Move("What do I hold?", "inventory")]
+        return [*moves, Move("I look around.", LOOKS[1]), Move("What do I hold?", LOOKS[0])]
 
     def line(self, prompt: str, action: str) -> str:
         """Return the line of a plan that says an action."""
@@ -152,9 +154,20 @@ class Tenant(Player):
         said = [f"{thing} is brought." for thing in brought]
         said += [f"{held} is held{f' and {DONE[task.treatment]}' if treated else ''}."] if has else []
         said += [] if said else [f"No {task.thing} is held, and {len(household.contents)} places were seen."]
-        vain = bool(played) and played[-1][1] == _NOTHING
-        said += ["The last action did nothing."] if vain else []
-        return " ".join(said), (done + (not has) * seen / 2) / (stages + 0.5) - vain / 4
+        vain = bool(played) and (played[-1][1] == _NOTHING or played[-1][0] in LOOKS)
+        said += ["The last action brought nothing."] if vain else []
+        return " ".join(said), still_open(0.2 + 0.8 * (done + (not has) * seen / 2) / (stages + 0.5) - vain / 5)
+
+    def reflection(self, prompt: str) -> str:
+        """Return why an attempt failed, and a plan that begins with the places that were not seen."""
+        household, _ = self.read(prompt)
+        task = self.task
+        places = [place for place in self.order(task.thing) if place not in household.contents] or self.places
+        steps = [f"find and take {a(task.thing)} from {', '.join(places[:6])}"]
+        steps += [f"{task.treatment} the {task.thing}"] if task.treatment else []
+        steps += [f"put the {task.thing} in {task.target}"] if task.target else []
+        steps += [f"look at the {task.thing} under the {task.lamp}"] if task.lamp else []
+        return f"{self.flaw(prompt)} New plan:\n{in_steps(steps)}"
 
     def done(self, prompt: str) -> list[str]:
         """Return what was done, in order."""
