@@ -19,6 +19,7 @@ MODULES = {
     "minetechtree_goals": "techplans",
     "hotpotqa": "hotpotqa",
     "autoplan": "autoplan",
+    "adaplanner": "adaplanner",
     "search": "search",
 }
 """The module of each world, whose ``examples(seed)`` yields examples without end."""
