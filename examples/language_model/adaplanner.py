@@ -51,7 +51,9 @@ def examples(seed: int) -> Iterator[Example]:
     """Yield examples without end; the same seed gives the same ones."""
     rng = random.Random(f"adaplanner/{seed}")
     for episode in drawn(rng):
-        exchanges = play(episode).exchanges
+        played, exchanges = play(episode)
+        if not played.won:
+            continue
         yield from packed(episode.situation, dialogues(episode.situation, exchanges), rng)
         for exchange in exchanges:
             is_short = len(exchange.text) <= LONGEST_ALONE

@@ -105,7 +105,8 @@ def examples(seed: int) -> Iterator[Example]:
     rng = random.Random(f"search/{seed}")
     for episode in drawn(rng):
         played = play(episode, rng, tree_of_thoughts=rng.random() < 0.3)
-        yield from packed(episode.situation, some(dialogues(episode.situation, played.exchanges), rng), rng)
+        if played.episode.won:
+            yield from packed(episode.situation, some(dialogues(episode.situation, played.exchanges), rng), rng)
 
 
 def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:
