@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -27,8 +28,8 @@ from transformers import AutoTokenizer
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelLimit, prompt_text
 from textcraft_gym.agents.models.weights import find_files
 
-STEP = 64
-"""Lengths of caches that are read are multiples of this."""
+STEP, WRITTEN_STEP = 64, 512
+"""How far caches are looked at, in multiples of these: when prompts are read, and when tokens are written."""
 SWITCH_SECONDS = 0.0005
 """Seconds after which a thread that plays gives way to the one that computes, which else waits longer than it works."""
 PREFILL = 1 << 16
@@ -50,18 +51,17 @@ class Layer(NamedTuple):
 
 
 class Network:
-    """A Llama with a cache of keys and values for each slot.
+    """A Llama that reads and writes caches of keys and values.
 
     Args:
         weights: A GGUF file.
         adapter: A LoRA adapter in a GGUF file, which is worked into the weights.
         device: Where it computes.
-        slots: Number of texts at once.
-        context: Maximum number of tokens of each.
+        context: Maximum number of tokens of a text.
     """
 
-    def __init__(self, weights: Path, adapter: Path | None, device: torch.device, slots: int, context: int) -> None:
-        dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    def __init__(self, weights: Path, adapter: Path | None, device: torch.device, context: int) -> None:
+        self.device, self.dtype = device, torch.bfloat16 if device.type == "cuda" else torch.float32
         reader = gguf.GGUFReader(weights)
         tensors = {tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type) for tensor in reader.tensors}
         if adapter:
@@ -69,7 +69,7 @@ class Network:
         about = {name: reader.get_field(f"llama.{name}").contents() for name in _FIELDS}  # type: ignore[union-attr]
         self.heads, self.groups = about["attention.head_count"], about["attention.head_count_kv"]
         self.epsilon = about["attention.layer_norm_rms_epsilon"]
-        placed = {name: torch.from_numpy(np.array(data)).to(device, dtype) for name, data in tensors.items()}
+        placed = {name: torch.from_numpy(np.array(data)).to(device, self.dtype) for name, data in tensors.items()}
         self.embeddings = placed["token_embd.weight"]
         self.head = placed.get("output.weight", self.embeddings)
         self.norm = placed["output_norm.weight"]
@@ -77,65 +77,106 @@ class Network:
             Layer(*(placed[f"blk.{number}.{name}.weight"] for name in Layer._fields))
             for number in range(about["block_count"])
         ]
-        width = self.embeddings.shape[1] // self.heads
-        shape = (len(self.layers), 2, slots, self.groups, context, width)
-        self.cache = torch.zeros(shape, dtype=dtype, device=device)
-        powers = torch.arange(0, width, 2, device=device) / width
+        self.width = self.embeddings.shape[1] // self.heads
+        powers = torch.arange(0, self.width, 2, device=device) / self.width
         angles = torch.arange(context, device=device)[:, None] / about["rope.freq_base"] ** powers
-        self.turns = torch.polar(torch.ones_like(angles), angles)
+        self.turns = torch.stack((angles.cos(), angles.sin()), -1)
+
+    def cache(self, slots: int, context: int) -> Tensor:
+        """Return an empty cache for a number of texts of a number of tokens."""
+        shape = (len(self.layers), 2, slots, self.groups, context, self.width)
+        return torch.zeros(shape, dtype=self.dtype, device=self.device)
 
     @torch.inference_mode()
-    def logits(self, ids: Tensor, slots: Tensor | None, begins: Tensor, last: Tensor, longest: int) -> Tensor:
-        """Read tokens into slots, and return the logits after one token of each.
+    def logits(
+        self, cache: Tensor, ids: Tensor, slots: Tensor | None, begins: Tensor, last: Tensor, length: int
+    ) -> Tensor:
+        """Read tokens into slots of a cache, and return the logits after one token of each.
 
         Args:
-            ids: Tokens, (texts, length).
+            cache: The cache.
+            ids: Tokens, (texts, tokens).
             slots: The slot of each text; None for all slots in order, of which no cache is copied.
             begins: Number of tokens that each slot has before.
             last: The place in ``ids`` of each text's last token; what follows is padding.
-            longest: The most tokens that any of the texts has after these.
+            length: How far the cache is looked at: a multiple of 8 beyond all texts.
         """
-        context = self.cache.shape[4]
-        places = (begins[:, None] + torch.arange(ids.shape[1], device=ids.device)).clamp_max(context - 1)
-        length = min(context, -(-longest // STEP) * STEP)
+        places = (begins[:, None] + torch.arange(ids.shape[1], device=ids.device)).clamp_max(cache.shape[4] - 1)
         seen = torch.arange(length, device=ids.device) <= places[..., None]
+        hidden_from = torch.zeros(seen.shape, dtype=self.dtype, device=ids.device).masked_fill_(~seen, -torch.inf)
         # The heads that share keys stand one after another as further queries, so that no key is copied for them.
-        mask = seen[:, None].repeat(1, 1, self.heads // self.groups, 1)
-        turns = self.turns[places][:, :, None]
+        mask = hidden_from[:, None].repeat(1, 1, self.heads // self.groups, 1)
+        rows = torch.arange(cache.shape[2], device=ids.device) if slots is None else slots
+        seat = _Seat(rows, slots is not None, places, self.turns[places][:, :, None], mask)
         hidden = embedding(ids, self.embeddings)
-        for number, layer in enumerate(self.layers):
-            hidden = hidden + self._attend(number, layer, hidden, slots, places, turns, mask)
+        for layer, (keys, values) in zip(self.layers, cache, strict=True):
+            hidden = hidden + self._attend(layer, hidden, keys, values, seat)
             normed = rms_norm(hidden, layer.ffn_norm.shape, layer.ffn_norm, self.epsilon)
             gated = silu(linear(normed, layer.ffn_gate)) * linear(normed, layer.ffn_up)
             hidden = hidden + linear(gated, layer.ffn_down)
         ends = hidden[torch.arange(len(ids), device=ids.device), last]
         return linear(rms_norm(ends, self.norm.shape, self.norm, self.epsilon), self.head).float()
 
-    def _attend(
-        self,
-        number: int,
-        layer: Layer,
-        hidden: Tensor,
-        slots: Tensor | None,
-        places: Tensor,
-        turns: Tensor,
-        mask: Tensor,
-    ) -> Tensor:
+    def _attend(self, layer: Layer, hidden: Tensor, keys: Tensor, values: Tensor, seat: _Seat) -> Tensor:
         normed = rms_norm(hidden, layer.attn_norm.shape, layer.attn_norm, self.epsilon)
-        heads = [linear(normed, weight) for weight in layer[1:4]]
-        query, key, value = (of.unflatten(-1, (-1, self.cache.shape[-1])) for of in heads)
-        keys, values = self.cache[number]
-        rows = torch.arange(len(keys), device=keys.device) if slots is None else slots
-        keys[rows[:, None], :, places] = _turned(key, turns)
-        values[rows[:, None], :, places] = value
-        if slots is not None:
-            keys, values = keys[slots], values[slots]
-        length = mask.shape[-1]
-        texts, tokens = places.shape
-        asked = _turned(query, turns).unflatten(2, (self.groups, -1)).permute(0, 2, 3, 1, 4).flatten(2, 3)
-        answers = scaled_dot_product_attention(asked, keys[:, :, :length], values[:, :, :length], attn_mask=mask)
+        query, key, value = (linear(normed, weight).unflatten(-1, (-1, self.width)) for weight in layer[1:4])
+        keys[seat.rows[:, None], :, seat.places] = _turned(key, seat.turns)
+        values[seat.rows[:, None], :, seat.places] = value
+        keys, values = (of[:, :, : seat.mask.shape[-1]] for of in (keys, values))
+        if seat.copied:
+            keys, values = keys[seat.rows], values[seat.rows]
+        texts, tokens = seat.places.shape
+        asked = _turned(query, seat.turns).unflatten(2, (self.groups, -1)).permute(0, 2, 3, 1, 4).flatten(2, 3)
+        answers = scaled_dot_product_attention(asked, keys, values, attn_mask=seat.mask)
         answers = answers.unflatten(2, (-1, tokens)).permute(0, 3, 1, 2, 4)
         return linear(answers.reshape(texts, tokens, -1), layer.attn_output)
+
+
+class _Seat(NamedTuple):
+    """Where tokens stand: the rows of the cache, whether these are copied, places, their angles, and what is seen."""
+
+    rows: Tensor
+    copied: bool
+    places: Tensor
+    turns: Tensor
+    mask: Tensor
+
+
+class Writer:
+    """Writes a token into each slot of a cache; on a GPU as one graph for each length, which is launched at once.
+
+    Args:
+        network: The network.
+        cache: The cache.
+    """
+
+    def __init__(self, network: Network, cache: Tensor) -> None:
+        self.network, self.cache = network, cache
+        slots = cache.shape[2]
+        self.inputs = torch.zeros((2, slots), dtype=torch.long, device=network.device)
+        self.last = torch.zeros(slots, dtype=torch.long, device=network.device)
+        self.graphs: dict[int, tuple[Any, Tensor]] = {}
+
+    def logits(self, ids: np.ndarray, begins: np.ndarray, longest: int) -> Tensor:
+        """Return the logits of each slot after its token; see ``Network.logits``."""
+        length = min(self.cache.shape[4], -(-longest // WRITTEN_STEP) * WRITTEN_STEP)
+        self.inputs.copy_(torch.from_numpy(np.stack((ids, begins))))
+        if self.network.device.type != "cuda":
+            return self._written(length)
+        if length not in self.graphs:
+            self._written(length)  # once outside of a graph, which loads the kernels
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                result = self._written(length)
+            self.graphs[length] = graph, result
+        graph, result = self.graphs[length]
+        graph.replay()
+        return result
+
+    def _written(self, length: int) -> Tensor:
+        ids, begins = self.inputs
+        return self.network.logits(self.cache, ids[:, None], None, begins, self.last, length)
 
 
 _FIELDS = (
@@ -158,8 +199,8 @@ def _work_in(tensors: dict[str, np.ndarray], adapter: gguf.GGUFReader) -> None:
 
 def _turned(heads: Tensor, turns: Tensor) -> Tensor:
     """Turn each pair of neighbours by the angle of its place."""
-    pairs = torch.view_as_complex(heads.float().unflatten(-1, (-1, 2)))
-    return torch.view_as_real(pairs * turns).flatten(-2).to(heads.dtype)
+    (even, odd), (cos, sin) = heads.float().unflatten(-1, (-1, 2)).unbind(-1), turns.unbind(-1)
+    return torch.stack((even * cos - odd * sin, even * sin + odd * cos), -1).flatten(-2).to(heads.dtype)
 
 
 @dataclass(eq=False)
@@ -176,32 +217,108 @@ class _Text:
     written: bytearray = field(default_factory=bytearray)
 
 
+class _Lane:
+    """Slots for texts of up to one length.
+
+    Args:
+        network: The network.
+        slots: Number of texts at once.
+        context: Maximum number of tokens of each; the last one's place is of those that are not under way.
+    """
+
+    def __init__(self, network: Network, slots: int, context: int) -> None:
+        self.network, self.context = network, context
+        self.writer = Writer(network, network.cache(slots, context))
+        self.texts: list[_Text | None] = [None] * slots
+        self.known = np.zeros((slots, context), np.uint16)  # the tokens that the cache is of
+        self.lengths = np.zeros(slots, np.int64)
+        self.used = np.zeros(slots, np.int64)
+        self.waiting: deque[_Text] = deque()
+        self.steps = 0
+
+    @property
+    def active(self) -> list[_Text]:
+        """The texts that are under way."""
+        return [text for text in self.texts if text]
+
+    def admitted(self) -> list[_Text]:
+        """Give slots to texts that wait, as many as are read at once, and return these."""
+        batch: list[_Text] = []
+        longest = 0
+        while self.waiting and None in self.texts:
+            text = self.waiting[0]
+            slot, cached = self._best_slot(text.prompt)
+            longest = max(longest, len(text.prompt) - cached)
+            if batch and longest * (len(batch) + 1) > PREFILL:
+                break
+            text.slot, text.cached = slot, cached
+            self.texts[slot] = text
+            batch.append(self.waiting.popleft())
+        return batch
+
+    def _best_slot(self, prompt: np.ndarray) -> tuple[int, int]:
+        """Return a free slot, and how many of the prompt's tokens it has: the most, or else it was used longest ago."""
+        free = np.array([number for number, text in enumerate(self.texts) if text is None])
+        other = self.known[free, : len(prompt)] != prompt
+        alike = np.where(other.any(1), other.argmax(1), len(prompt))
+        alike = np.minimum(np.minimum(alike, self.lengths[free]), len(prompt) - 1)
+        best = alike.argmax() if alike.max() > STEP else self.used[free].argmin()
+        return int(free[best]), int(alike[best])
+
+    def read(self, batch: Sequence[_Text]) -> Tensor:
+        """Read the rest of the prompts of texts, and return the logits after them."""
+        rest = [text.prompt[text.cached :] for text in batch]
+        ids = np.zeros((len(batch), -(-max(map(len, rest)) // 16) * 16), np.int64)
+        for row, text, tokens in zip(ids, batch, rest, strict=True):
+            row[: len(tokens)] = tokens
+            self.known[text.slot, : len(text.prompt)] = text.prompt
+            self.lengths[text.slot] = len(text.prompt)
+        numbers = np.array([(text.slot, text.cached, len(text.prompt) - text.cached - 1) for text in batch])
+        device = self.network.device
+        slots, begins, last = torch.from_numpy(numbers).to(device).unbind(1)
+        longest = max(len(text.prompt) for text in batch)
+        length = min(self.context, -(-longest // STEP) * STEP)
+        return self.network.logits(self.writer.cache, torch.from_numpy(ids).to(device), slots, begins, last, length)
+
+    def write(self, active: Sequence[_Text]) -> Tensor:
+        """Read the last token of each text, in all slots at once, and return the logits after it."""
+        ids, begins = np.zeros(len(self.texts), np.int64), np.full(len(self.texts), self.context - 1)
+        for text in active:
+            place = self.lengths[text.slot]
+            ids[text.slot], begins[text.slot] = text.ids[-1], place
+            self.known[text.slot, place] = text.ids[-1]
+            self.lengths[text.slot] = place + 1
+        self.steps += 1
+        slots = [text.slot for text in active]
+        logits = self.writer.logits(ids, begins, int(self.lengths[slots].max()))
+        return logits[torch.tensor(slots, device=self.network.device)]
+
+    def leave(self, text: _Text) -> None:
+        """Free the slot of a text, which keeps what it read for a prompt that begins alike."""
+        self.texts[text.slot] = None
+        self.used[text.slot] = self.steps
+
+
 class BatchedModel:
     """A language model that answers many requests at once on a GPU.
 
     Args:
         adapter: A LoRA adapter; by default the suite's; ``none`` for none.
-        slots: Number of requests at once.
+        slots: Number of requests at once, of up to a quarter of the context, and as many longer ones.
         context: Maximum number of tokens of a prompt with its answer.
     """
 
     prompts = "short"
 
-    def __init__(self, adapter: str | None = None, *, slots: int = 256, context: int = 4096) -> None:
+    def __init__(self, adapter: str | None = None, *, slots: int = 256, context: int = 4608) -> None:
         weights, lora = find_files(None, adapter)
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.device, self.context = device, context
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
         self.pieces = [_bytes(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
-        self.network = Network(weights, lora, device, slots, context)
-        self.texts: list[_Text | None] = [None] * slots
-        self.known = np.zeros((slots, context), np.uint16)  # what the slots' caches are of
-        self.lengths = np.zeros(slots, np.int64)
-        self.used = np.zeros(slots, np.int64)
-        sys.setswitchinterval(SWITCH_SECONDS)
+        network = Network(weights, lora, self.device, context)
+        self.lanes = [_Lane(network, slots, long) for long in (context // 4, context)]
         self.asked: SimpleQueue[_Text] = SimpleQueue()
-        self.waiting: list[_Text] = []
-        self.steps = self.read = self.wrote = 0
+        sys.setswitchinterval(SWITCH_SECONDS)
         threading.Thread(target=self._serve, daemon=True).start()
 
     def complete(self, prompt: Any, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int) -> Any:
@@ -216,7 +333,7 @@ class BatchedModel:
         encoded = self.tokenizer.backend_tokenizer.encode(prompt_text(request.prompt), add_special_tokens=False)
         prompt = np.array(encoded.ids, np.uint16)
         answer: Future[Completion] = Future()
-        if len(prompt) + request.max_tokens >= self.context:
+        if len(prompt) + request.max_tokens >= self.lanes[-1].context:
             answer.set_exception(ModelLimit(f"the prompt has {len(prompt)} tokens", "context"))
         else:
             seed = request.sample if request.temperature > 0 else 0
@@ -226,72 +343,26 @@ class BatchedModel:
     def _serve(self) -> None:
         try:
             while True:
-                if not self.waiting and not any(self.texts):
-                    self.waiting.append(self.asked.get())
-                while not self.asked.empty():
-                    self.waiting.append(self.asked.get())
-                if batch := self._admitted():
-                    self._advance(batch, self._read(batch))
-                if active := [text for text in self.texts if text]:
-                    self._advance(active, self._write(active))
+                idle = not any(lane.waiting or any(lane.texts) for lane in self.lanes)
+                while idle or not self.asked.empty():
+                    self._take(self.asked.get())
+                    idle = False
+                for lane in self.lanes:
+                    if batch := lane.admitted():
+                        self._advance(lane, batch, lane.read(batch))
+                    if active := lane.active:
+                        self._advance(lane, active, lane.write(active))
         except Exception as error:
-            for text in [*self.waiting, *filter(None, self.texts)]:
-                text.answer.set_exception(error)
+            for lane in self.lanes:
+                for text in [*lane.waiting, *lane.active]:
+                    text.answer.set_exception(error)
             raise
 
-    def _admitted(self) -> list[_Text]:
-        """Give slots to texts that wait, as many as are read at once, and return these."""
-        batch: list[_Text] = []
-        longest = 0
-        while self.waiting and None in self.texts:
-            text = self.waiting[0]
-            slot, cached = self._best_slot(text.prompt)
-            longest = max(longest, len(text.prompt) - cached)
-            if batch and longest * (len(batch) + 1) > PREFILL:
-                break
-            text.slot, text.cached = slot, cached
-            self.texts[slot] = text
-            batch.append(self.waiting.pop(0))
-        return batch
+    def _take(self, text: _Text) -> None:
+        needed = len(text.prompt) + text.request.max_tokens
+        next(lane for lane in self.lanes if needed < lane.context).waiting.append(text)
 
-    def _best_slot(self, prompt: np.ndarray) -> tuple[int, int]:
-        """Return a free slot, and how many of the prompt's tokens it has: the most, or else it was used longest ago."""
-        free = np.array([number for number, text in enumerate(self.texts) if text is None])
-        other = self.known[free, : len(prompt)] != prompt
-        alike = np.where(other.any(1), other.argmax(1), len(prompt))
-        alike = np.minimum(np.minimum(alike, self.lengths[free]), len(prompt) - 1)
-        best = alike.argmax() if alike.max() > STEP else self.used[free].argmin()
-        return int(free[best]), int(alike[best])
-
-    def _read(self, batch: Sequence[_Text]) -> Tensor:
-        rest = [text.prompt[text.cached :] for text in batch]
-        ids = np.zeros((len(batch), -(-max(map(len, rest)) // 16) * 16), np.int64)
-        for row, text, tokens in zip(ids, batch, rest, strict=True):
-            row[: len(tokens)] = tokens
-            self.known[text.slot, : len(text.prompt)] = text.prompt
-            self.lengths[text.slot] = len(text.prompt)
-        self.read += sum(map(len, rest))
-        numbers = np.array(
-            [(text.slot, text.cached, len(tokens) - 1) for text, tokens in zip(batch, rest, strict=True)]
-        )
-        slots, begins, last = torch.from_numpy(numbers).to(self.device).unbind(1)
-        longest = max(len(text.prompt) for text in batch)
-        return self.network.logits(torch.from_numpy(ids).to(self.device), slots, begins, last, longest)
-
-    def _write(self, active: Sequence[_Text]) -> Tensor:
-        """Read the last token of each active text, in all slots at once; others write where nothing is looked up."""
-        places = np.full((len(self.texts), 2), (0, self.context - 1))
-        for text in active:
-            places[text.slot] = text.ids[-1], self.lengths[text.slot]
-            self.known[text.slot, self.lengths[text.slot]] = text.ids[-1]
-            self.lengths[text.slot] += 1
-        longest = int(self.lengths[[text.slot for text in active]].max())
-        ids, begins = torch.from_numpy(places).to(self.device).unbind(1)
-        logits = self.network.logits(ids[:, None], None, begins, torch.zeros_like(begins), longest)
-        self.steps += 1
-        return logits[torch.tensor([text.slot for text in active], device=self.device)]
-
-    def _advance(self, texts: Sequence[_Text], logits: Tensor) -> None:
+    def _advance(self, lane: _Lane, texts: Sequence[_Text], logits: Tensor) -> None:
         """Write the next token of each text, and answer those that are finished."""
         chosen = logits.argmax(-1)
         drawn = [row for row, text in enumerate(texts) if text.request.temperature > 0]
@@ -301,10 +372,12 @@ class BatchedModel:
             at = torch.tensor([texts[row].rng.random() for row in drawn], device=self.device)
             chosen[drawn] = (shares < at[:, None] * shares[:, -1:]).sum(-1).clamp_max(logits.shape[1] - 1)
         for text, token in zip(texts, chosen.tolist(), strict=True):
-            self._add(text, token)
+            if completion := self._add(text, token):
+                lane.leave(text)
+                text.answer.set_result(completion)
 
-    def _add(self, text: _Text, token: int) -> None:
-        self.wrote += 1
+    def _add(self, text: _Text, token: int) -> Completion | None:
+        """Add a token to a text, and return the completion if that ends it."""
         ended = token == self.tokenizer.eos_token_id
         if not ended:
             text.written += self.pieces[token]
@@ -313,12 +386,10 @@ class BatchedModel:
         at = min((place for stop in text.request.stop if (place := written.find(stop)) >= 0), default=-1)
         full = len(text.ids) >= text.request.max_tokens
         if not ended and at < 0 and not full:
-            return
+            return None
         counts = {"prompt_tokens": len(text.prompt), "completion_tokens": len(text.ids), "cached_tokens": text.cached}
         reason: Any = "length" if full and at < 0 and not ended else "stop"
-        self.texts[text.slot] = None
-        self.used[text.slot] = self.steps
-        text.answer.set_result(Completion(written if at < 0 else written[:at], counts, finish_reason=reason))
+        return Completion(written if at < 0 else written[:at], counts, finish_reason=reason)
 
 
 def _bytes(token: str) -> bytes:

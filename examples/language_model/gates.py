@@ -48,7 +48,7 @@ CONTEXT = 8192
 """Tokens of a prompt at most: the longest of the made book has 4,117."""
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
-BATCHED_WORKERS, BATCHED_SLOTS = 100, 512
+BATCHED_WORKERS, BATCHED_SLOTS = 100, 384
 """Number of episodes of a row at once on a GPU, and of requests of all rows."""
 SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 

@@ -30,7 +30,7 @@ PROMPTS = [
 
 @pytest.fixture(scope="module")
 def batched() -> BatchedModel:
-    return BatchedModel(slots=4, context=512)
+    return BatchedModel(slots=3, context=512)
 
 
 def answers(model: BatchedModel, *prompts: str, **options) -> list[tuple[str, int, str]]:
