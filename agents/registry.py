@@ -151,6 +151,16 @@ def takes(name: str, argument: str) -> bool:
     return inspect.isclass(found) and argument in inspect.signature(found).parameters
 
 
+def asks(agent: str | Agent | Policy) -> bool:
+    """Return whether an agent asks a model: not if it is a policy, nor if its class has ``asks = False``.
+
+    Raises:
+        UnknownName: If there is no such agent.
+    """
+    found = find_agent(agent) if isinstance(agent, str) else agent
+    return bool(getattr(found, "asks", hasattr(found, "episode")))
+
+
 def why_not(name: str, game: str) -> str:
     """Return why an agent does not play a game; empty if it does.
 

@@ -18,6 +18,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import textcraft_gym
+from tests.doubles import CRAFTER, environment
 from tests.evaluation.test_runner import untimed
 from textcraft_gym import display, tasks
 from textcraft_gym.agents.contract.model import Completion
@@ -55,7 +56,7 @@ def test_evaluate__prints_success_by_group_and_report_shows_runs_beside_each_oth
     output = run("report", str(tmp_path / "one"), str(tmp_path / "two"))
     assert "one " in output
     assert "two " in output
-    assert "simulated" not in output
+    assert "tests.doubles:Crafter" not in output
     page = tmp_path / "report.html"
     assert "8 episodes to" in run("report", str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(page))
     assert "<h1>Evaluation: TextCraft-v0, split test</h1>" in page.read_text(encoding="utf-8")
@@ -137,7 +138,7 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
         (["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"], "openai, sharegpt, trl, verl"),
         (["export", "nowhere", "--out", "x"], "nowhere is no run folder"),
-        ([*REACT, "--model", "simulated:span=0", "--out", "x"], "span of 1 or more"),
+        ([*REACT, "--model", f"{CRAFTER},reach=0", "--out", "x"], "reach of 1 or more"),
         ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
         ([*REACT, "--replay-only", "--out", "x"], "name the cassette"),
         ([*REACT, "--prompts", "nowhere", "--out", "x"], "nowhere is no folder of prompts"),
@@ -145,10 +146,10 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         ([*REACT, "--agent-arg", "turns=0", "--out", "x"], "1 or more"),
         (["evaluate", "--env", "TextCraft-v0", "--agent", "no_such:Agent", "--out", "x"], "no_such:Agent"),
         (["sweep", "--env", "TextCraft-v0", "--agents", "react,adpt", "--out", "x"], "Did you mean adapt"),
-        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--span", "two", "--out", "x"], "1-4 or 1,3"),
-        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--span", "5-2", "--out", "x"], "1-4 or 1,3"),
+        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--seeds", "two", "--out", "x"], "1-4 or 1,3"),
+        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--seeds", "5-2", "--out", "x"], "1-4 or 1,3"),
         (["sweep", "--env", "TextCraft-v0", "--agents", "adapt", "--d-max", "1-", "--out", "x"], "1-4 or 1,3"),
-        ([*REACT, "--model", "simulated", "--agent-arg", "memory=2", "--out", "x"], "argument of react"),
+        ([*REACT, "--model", CRAFTER, "--agent-arg", "memory=2", "--out", "x"], "argument of react"),
         (
             ["evaluate", "--env", "TextCraft-v0", "--agent", "reflexion", "--agent-arg", "memory=-1", "--out", "x"],
             "memory",
@@ -491,19 +492,29 @@ def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Pa
         "        yield from play.act(f'{self.game} {self.word} {completion.text}')\n"
         "        return False\n"
     )
-    command = [*REACT[:3], "--agent", "my_module:MyAgent", "--agent-arg", "word=hello", "--split", "dev"]
+    command = [
+        *REACT[:3],
+        "--agent",
+        "my_module:MyAgent",
+        "--agent-arg",
+        "word=hello",
+        "--split",
+        "dev",
+        "--model",
+        CRAFTER,
+    ]
     arguments = [sys.executable, "-m", "textcraft_gym", *command, "--limit", "1", "--out", "run", "--workers", "2"]
-    subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(arguments, cwd=tmp_path, env=environment(), check=True, capture_output=True)
     (record,) = read_records(tmp_path / "run")
     assert record["transcript"][1][0].startswith("textcraft hello task failed!")
     assert (record["claimed_success"], record["calls"]) == (False, {"executor": 1})
 
 
 def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
-    shared = [*REACT[:3], "--split", "test", "--limit", "30", "--workers", "8", "--model", "simulated:span=3"]
+    model = f"{CRAFTER},reach=2"
+    shared = [*REACT[:3], "--split", "test", "--limit", "30", "--workers", "8", "--model", model]
     output = run(*shared, "--agent", "adapt", "--agent-arg", "d_max=2", "--out", str(tmp_path / "adapt"))
-    assert "adapt (simulated model)" in output
-    assert "adapt (simulated model)" in (tmp_path / "adapt" / "report.md").read_text()
+    assert "| adapt |" in (tmp_path / "adapt" / "report.md").read_text()
     assert "executor" in output
     assert "planner" in output
     assert "precision" in output
@@ -562,9 +573,10 @@ def test_command__ends_at_sigterm_as_at_ctrl_c(tmp_path: Path, command: list[str
 
 
 def test_sweep__prints_one_table(tmp_path: Path):
-    grid = ["--agents", "react,adapt", "--d-max", "1-2", "--span", "3,5", "--limit", "4"]
-    output = run("sweep", "--env", "TextCraft-v0", *grid, "--out", str(tmp_path / "sweep"))
-    assert output.partition("Sweep")[2].count("simulated:span=3") == 3
+    grid = ["--agents", "react,adapt", "--d-max", "1-2", "--limit", "4"]
+    models = ["--model", f"{CRAFTER},reach=1", "--model", f"{CRAFTER},reach=2"]
+    output = run("sweep", "--env", "TextCraft-v0", *grid, *models, "--out", str(tmp_path / "sweep"))
+    assert output.partition("Sweep")[2].count("tests.doubles:Crafter,reach=2") == 3
     assert len((tmp_path / "sweep" / "sweep.md").read_text().splitlines()) == 2 + 6 + 2
 
 
@@ -584,7 +596,7 @@ def test_evaluate__plays_the_tasks_that_are_named(monkeypatch, capsys, tmp_path:
 def test_optimise_plan__writes_plans_and_shows_what_they_took(tmp_path: Path):
     out = tmp_path / "plans"
     options = ["--split", "test", "--agent-arg", "turns=1", "--batch", "1", "--iterations", "2", "--out", str(out)]
-    command = ["optimise-plan", "--env", "TextCraft-v0", *options]
+    command = ["optimise-plan", "--env", "TextCraft-v0", "--model", CRAFTER, *options]
     assert f"plan={out / 'plan-2.txt'}" in run(*command)
     shown = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
     assert [iteration["plan"] for iteration in shown["iterations"]] == ["plan-1.txt", "plan-2.txt"]
@@ -683,13 +695,13 @@ EVERY_COMMAND = [
     "compare run run",
     "verify run",
     "play TextCraft-v0 --seed 1",
-    "play TextCraft-v0 --seed 1 --watch simulated",
+    "play TextCraft-v0 --seed 1 --watch tests.doubles:Crafter",
     "envs",
     "agents",
     "tasks TextCraft-v0 --split dev",
     "demos --env TextCraft-v0 --split dev --limit 1 --out demos.jsonl",
     "export run --out talk.jsonl",
-    "models check simulated",
+    "models check tests.doubles:Crafter",
     "recipes show beehive",
     "recipes stats",
     "splits paper",
@@ -721,6 +733,7 @@ def test_commands__work_with_closed_standard_streams(tmp_path: Path, closed: str
     started = subprocess.run(
         ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", CLOSED, commands, closed],
         cwd=tmp_path,
+        env=environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
     )

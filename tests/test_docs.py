@@ -258,7 +258,7 @@ def test_lats_page__has_a_beam_search_that_plays(tmp_path: Path, monkeypatch: py
     (tmp_path / "beam.py").write_text(block, encoding="utf-8")
     assert len(block.partition("class Beam")[2].splitlines()) <= 33
     monkeypatch.syspath_prepend(str(tmp_path))
-    spec = RunSpec("TextCraft-v0", "test", "beam:Beam", model="simulated:span=5", limit=3)
+    spec = RunSpec("TextCraft-v0", "test", "beam:Beam", model="tests.doubles:Crafter,reach=3", limit=3)
     records = evaluate(spec, tmp_path / "run")
     assert [record["error"] for record in records] == [None] * 3
     assert all(record["won"] and record["claimed_success"] for record in records)

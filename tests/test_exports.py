@@ -29,7 +29,13 @@ def test_export__of_the_experts_run_is_its_demonstrations(tmp_path: Path):
     assert len(played) == 4
     for one, other in zip(played, shown, strict=True):
         assert [getattr(one, name) for name in FIELDS] == [getattr(other, name) for name in FIELDS]
-    about = {"split": "train", "agent": "expert", "model": "simulated", "repeat": 0, "stop_reason": "terminated"}
+    about = {
+        "split": "train",
+        "agent": "expert",
+        "model": "none",
+        "repeat": 0,
+        "stop_reason": "terminated",
+    }
     assert played[0].about == about
 
 
@@ -39,7 +45,7 @@ def test_export__of_the_experts_run_is_its_demonstrations(tmp_path: Path):
 )
 def test_export__of_a_won_episode_replays_to_a_win(agent: str, agent_args: dict[str, Any], tmp_path: Path):
     """Whatever an agent tried before, in other trials or branches."""
-    model = "simulated:span=4,false_claim=0.3,slip=0.3"
+    model = "tests.doubles:Crafter,reach=2,slip=0.3"
     spec = RunSpec("TextCraft-v0", "dev", agent, agent_args, model=model, limit=6, max_steps=400)
     evaluate(spec, tmp_path)
     won = [played for played in run_trajectories(tmp_path, won_only=True) if played]

@@ -141,7 +141,7 @@ def test_model_without_tools__cannot_play_by_tools(monkeypatch: pytest.MonkeyPat
 
 def test_form__is_one_that_exists():
     with pytest.raises(ValueError, match="expected form to be line, chat, tools"):
-        check_model("simulated", "prose")
+        check_model("tests.doubles:Crafter", "prose")
 
 
 def test_money__may_run_out_in_the_episode():
@@ -175,9 +175,9 @@ def test_key_in_a_spec__is_not_shown():
 @pytest.mark.parametrize(
     ("spec", "status", "says"),
     [
-        ("simulated", 0, "It can play.\n--model simulated\n"),
+        ("tests.doubles:Crafter", 0, "It can play.\n--model tests.doubles:Crafter\n"),
         ("openai:m,base_url=http://127.0.0.1:9/v1,max_retries=0", 2, "connection failed"),
-        ("nothing", 2, "It cannot be asked: nothing: expected simulated"),
+        ("nothing", 2, "It cannot be asked: nothing: expected local"),
     ],
 )
 def test_command__ends_with_the_status(spec: str, status: int, says: str):
@@ -187,7 +187,7 @@ def test_command__ends_with_the_status(spec: str, status: int, says: str):
 
 
 def test_command__prints_json():
-    result = CliRunner().invoke(app, ["models", "check", "simulated", "--json"])
+    result = CliRunner().invoke(app, ["models", "check", "tests.doubles:Crafter", "--json"])
     found = json.loads(result.output)
     assert (found["status"], found["episode"], found["form"]) == (0, "won in 4 steps", "line")
 

@@ -66,7 +66,7 @@ def test_others__take_a_foreign_world(tmp_path: Path):
         tasks(GUESS)
     (episode,) = rollouts(RunSpec(SAY, agent=POLITE), [("ho", 1)])
     assert (episode.task, episode.won) == ("ho", True)
-    (cell,) = grid([POLITE], [], ["simulated"])
+    (cell,) = grid([POLITE], [], ["tests.doubles:Crafter"])
     found = sweep(RunSpec(SAY, "all"), [cell], tmp_path)
     assert found[cell]["5 letters"].won == 1
 

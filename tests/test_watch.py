@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from typer.testing import CliRunner
 
+from tests.doubles import CRAFTER
 from textcraft_gym import RunSpec
 from textcraft_gym.agents.contract.agent import Node
 from textcraft_gym.agents.contract.model import Completion, ModelError
@@ -84,10 +85,10 @@ def told(node: Node, episode: Episode, level: int = 0) -> Iterator[str]:
     ],
 )
 def test_watch__prints_the_whole_trace(env: str, agent: str, args: dict, capsys: pytest.CaptureFixture[str]):
-    episode = watch(RunSpec(env, agent=agent, agent_args=args, model="simulated:span=4", seed=3))
+    episode = watch(RunSpec(env, agent=agent, agent_args=args, model=f"{CRAFTER},reach=2", seed=3))
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     opening = episode.transcript[0][1].split("\n")
-    assert printed[0] == f"{agent} with simulated:span=4, seed 3"
+    assert printed[0] == (f"{agent}, seed 3" if agent == "expert" else f"{agent} with {CRAFTER},reach=2, seed 3")
     assert printed[1 : 1 + len(opening)] == [line.rstrip() for line in opening]
     again = "The game begins again."
     assert printed.count(again) == episode.trials - 1
@@ -137,10 +138,10 @@ def test_watch__indents_a_plan_and_its_steps(capsys: pytest.CaptureFixture[str])
 
 
 def test_play__watches_a_model():
-    arguments = ["play", "TextCraft-v0", "--watch", "simulated:span=5", "--env-arg", "split=dev"]
+    arguments = ["play", "TextCraft-v0", "--watch", f"{CRAFTER},reach=3", "--env-arg", "split=dev"]
     more = ["--agent", "adapt", "--agent-arg", "d_max=1", "--seed", "7"]
     output = CliRunner().invoke(app, [*arguments, *more], catch_exceptions=False).output
-    assert output.startswith("adapt with simulated:span=5, seed 7\nCrafting commands:\n")
+    assert output.startswith("adapt with tests.doubles:Crafter,reach=3, seed 7\nCrafting commands:\n")
     assert "\n  planner\n" not in output
     drawn = {CliRunner().invoke(app, arguments).output.partition("\n")[0] for _ in range(2)}
     assert len(drawn) == 2  # without a seed one is drawn, and told
@@ -157,9 +158,9 @@ def test_play__stops_watching_at_an_interrupt():
     ("arguments", "message"),
     [
         (["--watch", f"{__name__}:Failing"], "no more of this"),
-        (["--watch", "simulated:spam=3"], "Did you mean span"),
-        (["--watch", "simulated", "--agent", "raect"], "Did you mean react"),
-        (["--watch", "simulated", "--task", "minecraft:behive"], "Did you mean minecraft:beehive"),
+        (["--watch", f"{CRAFTER},reech=3"], "Did you mean reach"),
+        (["--watch", CRAFTER, "--agent", "raect"], "Did you mean react"),
+        (["--watch", CRAFTER, "--task", "minecraft:behive"], "Did you mean minecraft:beehive"),
         (["--agent", "adapt"], "expected --watch MODEL"),
         (["--agent-arg", "d_max=2"], "expected --watch MODEL"),
     ],

@@ -216,7 +216,7 @@ def test_prompts__with_the_line_ends_of_windows_are_the_same(tmp_path: Path, mar
 
 
 def test_run__with_the_line_ends_of_windows_resumes_and_verifies(tmp_path: Path):
-    spec = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=3", limit=3)
+    spec = RunSpec("TextCraft-v0", "test", "react", model="tests.doubles:Crafter,reach=2", limit=3)
     records = evaluate(spec, tmp_path / "run")
     config = read_config(tmp_path / "run")
     for file in (tmp_path / "run").iterdir():
@@ -233,7 +233,9 @@ def test_run__with_the_line_ends_of_windows_resumes_and_verifies(tmp_path: Path)
 
 def test_run__writes_no_name_that_windows_refuses(tmp_path: Path):
     spec = RunSpec("TextCraft-v0", "test", limit=1, cassette=tmp_path / "tape")
-    sweep(spec, grid(["react", "adapt"], models=["simulated:span=5,slip=0.1"], d_max=[2]), tmp_path / "sweep")
+    sweep(
+        spec, grid(["react", "adapt"], models=["tests.doubles:Crafter,reach=3,slip=0.1"], d_max=[2]), tmp_path / "sweep"
+    )
     assert len(list(tmp_path.rglob("episodes.jsonl"))) == 2
     assert refused(tmp_path) == []
 

@@ -37,8 +37,8 @@ from textcraft_gym.evaluation.optimise_plan import summary as summary_of_plans
 from textcraft_gym.evaluation.optimise_plan import table as table_of_plans
 from textcraft_gym.evaluation.page import html_page
 from textcraft_gym.evaluation.records import Records, read_config, read_records
-from textcraft_gym.evaluation.report import distinct_errors, label, several_codes
-from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.report import distinct_errors, several_codes
+from textcraft_gym.evaluation.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.evaluation.sweep import cell_specs, folder_names, grid
 from textcraft_gym.evaluation.sweep import sweep as run_sweep
 from textcraft_gym.evaluation.verify import not_rechecked
@@ -170,7 +170,7 @@ def evaluate(
         say(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command continues from there.")
         raise typer.Exit(130) from None
     if table:
-        display.show_runs({label(out.name, read_config(out), records): summarise_by_group(records)})
+        display.show_runs({out.name: summarise_by_group(records)})
     _end([records], out)
 
 
@@ -181,7 +181,6 @@ def sweep(
     agents: Annotated[str, typer.Option(help="Names of agents, with commas.")],
     out: Annotated[Path, typer.Option(help="The folder of the runs; an unfinished sweep in it is continued.")],
     d_max: Annotated[str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")] = "",
-    span: Annotated[str, typer.Option(help="Spans of the simulated model, as 2-8 or 3,5.")] = "",
     model: Annotated[list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated.")] = None,
     seeds: Annotated[str, typer.Option(help="Seeds, as 0-4 or 1,3, in place of --seed: a run for each.")] = "",
     as_json: Json = False,
@@ -191,9 +190,8 @@ def sweep(
 
     Limits of money, tokens and time are those of all runs together. The exit status is that of evaluate.
     """
-    models = [*(model or []), *(f"simulated:span={value}" for value in _integers(span))] or ["simulated"]
     bar_on = Console(stderr=True) if as_json else display.console  # with --json, standard output has only JSON
-    cells = list(grid(_names(agents), _integers(d_max), models, _integers(seeds)))
+    cells = list(grid(_names(agents), _integers(d_max), model or [DEFAULT_MODEL], _integers(seeds)))
     names = folder_names(cells)
     if dry_run:
         estimates = {names[cell]: estimate(run, out / names[cell]) for cell, run in cell_specs(spec, cells).items()}
@@ -271,9 +269,7 @@ def report(
         atomic_write(out, html_page(records, configs, errors=how))
         say(f"{sum(map(len, records.values()))} episodes to {out}")
         return
-    summaries = {
-        label(name, configs[name], of_run): summarise_by_group(of_run, errors=how) for name, of_run in records.items()
-    }
+    summaries = {name: summarise_by_group(of_run, errors=how) for name, of_run in records.items()}
     if as_json:
         _print_json({run: {name: asdict(group) for name, group in groups.items()} for run, groups in summaries.items()})
     else:
@@ -291,15 +287,14 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two runs task by task: which tasks flipped, the difference of success, and its p-value."""
-    before, after = ((run.name, read_config(run), read_records(run)) for run in (first, second))
-    found = compare_records(before[2], after[2], errors=_errors(errors))
-    others = unlike([before[1], after[1]])
+    found = compare_records(read_records(first), read_records(second), errors=_errors(errors))
+    others = unlike([read_config(first), read_config(second)])
     if as_json:
-        _print_json({"first": label(*before), "second": label(*after), "unlike": others, **asdict(found)})
+        _print_json({"first": first.name, "second": second.name, "unlike": others, **asdict(found)})
     else:
         if others:
             say(f"Besides agent and model, the runs differ in what may explain a difference: {'; '.join(others)}")
-        display.show_comparison(label(*before), label(*after), found)
+        display.show_comparison(first.name, second.name, found)
 
 
 @app.command()

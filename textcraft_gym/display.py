@@ -166,7 +166,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
     named = spec.resolved().described()
     arguments = (f"{key}={textwrap.shorten(redact(str(value)), 40)}" for key, value in named["agent_args"].items())
     title = " ".join([named["agent"], *arguments, "on", spec.env, named["split"] or ""])
-    title = printable(f"{title.strip()}, {named['model']}")
+    title = printable(f"{title.strip()}, {named['model']}" if spec.asked else title.strip())
     shown = _Bar(title, bar_on) if bar_on.is_terminal or bar_on.is_jupyter else _Lines(title, bar_on)
     tally = Tally(0)
 

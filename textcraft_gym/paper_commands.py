@@ -18,7 +18,7 @@ from textcraft_gym.console import Console, say
 from textcraft_gym.errors import RunStopped, UnknownName
 from textcraft_gym.evaluation.estimate import Estimate, estimate
 from textcraft_gym.evaluation.records import Record
-from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.evaluation.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
 from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Job, Reproduction, collected, estimates, installed_data, play
@@ -30,8 +30,6 @@ NOT_OF_TABLES = (
     "won_at",
 )  # fmt: skip
 """Options of a run that a table's settings have."""
-OFFLINE = "local"
-"""The model that plays if none is given."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -98,7 +96,7 @@ def reproduce(
     Limits of money, tokens and time are those of all runs together.
     """
     paper, chosen = _chosen(name, [row for row in rows.split(",") if row])
-    models = tuple(model or [OFFLINE])
+    models = tuple(model or [DEFAULT_MODEL])
     reproduction = Reproduction(chosen, models, seeds, installed_data() | _data(data or []), spec)
     if dry_run:
         _show_estimates(reproduction, out)

@@ -76,7 +76,7 @@ def agentgym(
 
 @serve_app.command()
 def model(
-    model: Annotated[str, typer.Option(help="A model, as for evaluate: simulated:span=5, local, MODULE:CLASS.")],
+    model: Annotated[str, typer.Option(help="A model, as for evaluate: local, openai:NAME, MODULE:CLASS.")],
     name: Annotated[
         str | None, typer.Option(help="The model's name for clients; by default the first word of --model.")
     ] = None,

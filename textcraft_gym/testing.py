@@ -9,11 +9,12 @@
     class TestMyWorld(EnvContract):
         env_id = "my_module:My-v0"
 
-The model that answers an agent is the simulated one, unless ``make_model`` returns another.
+The model that answers an agent draws from a few replies, unless ``make_model`` returns another.
 """
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import pickle
@@ -34,8 +35,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector.utils import CloudpickleWrapper
 
 from textcraft_gym.agents.contract.agent import Agent, Policy
-from textcraft_gym.agents.contract.model import Completion, Model, Prompt
-from textcraft_gym.agents.simulated import SimulatedModel
+from textcraft_gym.agents.contract.model import Completion, Model, Prompt, prompt_text
 from textcraft_gym.errors import Unsupported
 from textcraft_gym.evaluation.episode import Episode
 from textcraft_gym.evaluation.replay import REPLAYED, STOPPED_BY_AGENT, RecordedActions
@@ -60,6 +60,30 @@ class SayingModel:
     ) -> Completion:
         """Return the text, ignoring stops and bounds."""
         return Completion(self.text)
+
+
+class BabblingModel:
+    """A model that draws from a few replies, such as a command, a plan and a claim: the same to the same request."""
+
+    replies = (
+        "get 1 oak logs",
+        "craft 4 oak planks using 1 oak logs",
+        "inventory",
+        "think: I look again.",
+        "Step 1: get 1 oak logs\nStep 2: craft 1 stick\nExecution Order: (Step 1 AND Step 2)",
+        "Task completed!",
+        "task failed!",
+    )
+
+    def complete(
+        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+    ) -> Completion:
+        """Return a reply up to the first stop sequence."""
+        drawn = hashlib.sha256(f"{sample if temperature else 0}/{prompt_text(prompt)}".encode()).digest()[0]
+        text = self.replies[drawn % len(self.replies)]
+        for end in stop:
+            text = text.split(end, 1)[0]
+        return Completion(text)
 
 
 class MutteringEnv(gym.Env[str, str]):
@@ -95,7 +119,7 @@ class AgentContract(ABC):
 
     def make_model(self) -> Model:
         """Return the model that answers it."""
-        return SimulatedModel(span=3)
+        return BabblingModel()
 
     def play(
         self, *, workers: int = 1, model: Model | None = None, max_calls: int = 300, max_steps: int | None = None

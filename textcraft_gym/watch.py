@@ -45,7 +45,8 @@ def watch(spec: RunSpec, task: str | None = None) -> Episode:
     with console.status("loading the model") as status:
         agent, models = spec.make_agent(), spec.make_models()
         view = View(console, status, load_profile(game_profile(spec.env)))
-        view.say(0, f"{named['agent']} with {named['model']}, seed {spec.seed}", "dim")
+        asked = f" with {named['model']}" if models else ""
+        view.say(0, f"{named['agent']}{asked}, seed {spec.seed}", "dim")
         with closing(spec.make_env(agent)) as env:
             episode = run_episode(
                 env,

@@ -10,6 +10,7 @@ from textcraft_gym.agents.contract.agent import Play, Routine
 class ExpertAgent:
     """Plays ``info["expert_plan"]``, which environments give when made with ``expert=True``."""
 
+    asks: ClassVar[bool] = False
     env_args: ClassVar[dict[str, Any]] = {"expert": True}
 
     def episode(self, play: Play) -> Routine:

@@ -19,6 +19,7 @@ class ExplorerAgent:
         games: The games that it plays.
     """
 
+    asks: ClassVar[bool] = False
     games: ClassVar[tuple[str, ...]] = (PROFILE.name,)
     max_steps = PROFILE.max_steps
 

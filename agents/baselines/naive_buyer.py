@@ -22,6 +22,7 @@ class NaiveBuyerAgent:
         games: The games that it plays.
     """
 
+    asks: ClassVar[bool] = False
     games: ClassVar[tuple[str, ...]] = ("webshop",)
 
     def episode(self, play: Play) -> Routine:

@@ -11,6 +11,7 @@ from textcraft_gym.agents.contract.agent import Play, Routine
 class RandomAgent:
     """Plays any of ``info["admissible_commands"]``, which environments give when made with ``admissible=True``."""
 
+    asks: ClassVar[bool] = False
     env_args: ClassVar[dict[str, Any]] = {"admissible": True}
 
     def episode(self, play: Play) -> Routine:

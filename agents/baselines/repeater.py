@@ -15,6 +15,7 @@ class RepeaterAgent:
     the task's own, and no planner sees what has become of the table.
     """
 
+    asks: ClassVar[bool] = False
     env_args: ClassVar[Mapping[str, Any]] = {"expert": True}
 
     def episode(self, play: Play) -> Routine:

@@ -353,7 +353,10 @@ class Play:
 
 
 class Agent(Protocol):
-    """Plays episodes."""
+    """Plays episodes.
+
+    An agent that asks no model may say so by an attribute ``asks = False``: then its runs name none.
+    """
 
     def episode(self, play: Play) -> Routine:
         """Play one episode and return whether the agent claims success; None if it makes no claim."""

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.gguf import GgufError
-from textcraft_gym.agents.models.weights import Files
+from textcraft_gym.agents.models.weights import INSTALL, Files
 
 BATCH = 64
 """Number of tokens of prompts that are read before an interrupt is noticed."""
@@ -96,8 +96,7 @@ def import_xllamacpp() -> Any:
         with _short_waits():
             return import_module("xllamacpp")
     except ImportError as error:
-        message = f"this needs the xllamacpp package: pip install 'textcraft-gym[local]' ({error})"
-        raise ModelError(message) from error
+        raise ModelError(f"the model local needs the package xllamacpp ({error}): {INSTALL}") from error
 
 
 def available_memory() -> int | None:

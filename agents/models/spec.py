@@ -1,7 +1,5 @@
 """Models by a one-line description (spec), as on a command line.
 
-simulated:span=3
-simulated:span=5,false_claim=0.1,slip=0.05,misjudge=0.1,seed=2
 openai:gpt-4o-mini,endpoint=chat,timeout=30,price=0.15/0.6
 openai:my-model,base_url=http://127.0.0.1:8000/v1,api_key=none
 openai:o4-mini,extra={"reasoning_effort":"low"}
@@ -29,15 +27,14 @@ from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.weights import find_files, prompts_for
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import UnknownName
 
 ENTRY_POINTS = "textcraft_gym.models"
 """Group of entry points by which an installed package offers models; the entry point's name begins the spec."""
 
 _FORMS = (
-    "expected simulated[:KEY=VALUE,...], openai:NAME[,KEY=VALUE], inspect:PROVIDER/NAME[,KEY=VALUE], "
-    "local[:FILE,KEY=VALUE] or MODULE:CLASS[,KEY=VALUE]"
+    "expected local[:FILE,KEY=VALUE], openai:NAME[,KEY=VALUE], inspect:PROVIDER/NAME[,KEY=VALUE] "
+    "or MODULE:CLASS[,KEY=VALUE]"
 )
 _REMOTE = ("openai", "inspect")
 """Kinds of models that are named after the colon, on a server."""
@@ -54,7 +51,7 @@ def make_model(
     """Return the model that a spec describes.
 
     Args:
-        spec: ``simulated``, ``openai``, ``inspect``, ``local``, the name of an entry point or a module, then a colon,
+        spec: ``openai``, ``inspect``, ``local``, the name of an entry point or a module, then a colon,
             the model's name for ``openai`` and ``inspect``, a file for ``local`` or the name of a class for a module,
             and options of the constructor as ``key=value``. A price is that of a million tokens,
             ``prompt/completion``; ``omit`` takes names with ``+`` between them. A value in JSON may contain commas.
@@ -216,10 +213,6 @@ def _parts(spec: str) -> tuple[str, str, list[str]]:
 
 def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, ...]]:
     """Return what makes a model: its label in messages, the class, and the positional arguments."""
-    if kind == "simulated":
-        if name:
-            raise ValueError("expected options only, such as simulated:span=3")
-        return kind, SimulatedModel, ()
     if kind == "openai" and name:
         try:
             from textcraft_gym.agents.models.openai_compatible import OpenAIModel
@@ -239,7 +232,7 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
         return kind, entry_point.load(), (name,) if name else ()
     named, comma, options = kind.partition(",")
-    if comma and named in ("local", "simulated"):
+    if comma and named == "local":
         raise ValueError(f"options follow a colon: try {without_key(f'{named}:{options}')}")
     if not name or kind in _REMOTE:
         raise ValueError(_FORMS)

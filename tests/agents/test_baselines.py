@@ -6,6 +6,7 @@ import gymnasium as gym
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
+from tests.doubles import Recorded
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
@@ -14,7 +15,6 @@ from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.schedule import run_episodes
 
 FAIL = "task failed!"
@@ -127,7 +127,7 @@ def test_reflexion__reads_the_answer_to_the_action_that_ended_the_trial(profile,
 def test_purchase__is_a_claim(name: str):
     envs = [gym.make("WebShopLite-v0", split="adapt_test", max_episode_steps=-1)]
     jobs = [(task.id, 0) for task in envs[0].get_wrapper_attr("tasks")[::5]]
-    episodes = list(run_episodes(envs, make_agent(name, profile=WEBSHOP), jobs, model=SimulatedModel(span=99)))
+    episodes = list(run_episodes(envs, make_agent(name, profile=WEBSHOP), jobs, model=Recorded("purchases")))
     bought = [episode for episode in episodes if episode.stop_reason == "terminated"]
     assert len(bought) > 10
     assert all(episode.claimed_success for episode in bought)
@@ -144,7 +144,7 @@ def test_agent__is_react_alone_at_a_d_max_of_1(name: str, game: GameProfile, env
     def played(agent):
         envs = [gym.make(env, split=split, max_episode_steps=-1)]
         jobs = [(task.id, 0) for task in envs[0].get_wrapper_attr("tasks")[::9]]
-        episodes = run_episodes(envs, agent, jobs, model=SimulatedModel(span=6))
+        episodes = run_episodes(envs, agent, jobs, model=Recorded("d_max"))
         return [(one.transcript, one.calls, one.claimed_success, one.stop_reason) for one in episodes]
 
     assert played(make_agent(name, profile=game, args={"d_max": 1})) == played(ReActAgent(game))

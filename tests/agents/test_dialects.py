@@ -10,6 +10,7 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
+from tests.doubles import CRAFTER
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT
 from textcraft_gym.agents.prompts import Prompts
@@ -90,7 +91,7 @@ def test_make_agent__warns_of_a_prompt_in_another_dialect(tmp_path: Path):
 
 def test_run__warns_once_of_prompts_in_another_dialect_than_its_environment(tmp_path: Path):
     folder = folder_of(tmp_path, "react", "alfworld", PUBLISHED)
-    spec = RunSpec("ALFWorld-v0", "dev", "react", model="simulated:span=9", prompts=folder, limit=1, max_steps=3)
+    spec = RunSpec("ALFWorld-v0", "dev", "react", model=CRAFTER, prompts=folder, limit=1, max_steps=3)
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("default")
         evaluate(spec, tmp_path / "run")
@@ -109,7 +110,14 @@ def test_spec__has_prompts_in_the_dialect_that_its_environment_plays():
 def test_agents__play_as_well_in_every_dialect(agent: str, tmp_path: Path):
     played = []
     for dialect in WORDINGS:
-        spec = RunSpec("ALFWorld-v0", "dev", agent, model="simulated:span=6", env_args={"dialect": dialect}, limit=12)
+        spec = RunSpec(
+            "ALFWorld-v0",
+            "dev",
+            agent,
+            model="tests.doubles:Recorded,tape=dialects",
+            env_args={"dialect": dialect},
+            limit=6,
+        )
         records = evaluate(spec, tmp_path / dialect)
         played.append([(record["task"], record["won"], record["steps"], record["calls"]) for record in records])
     assert played[0] == played[1]

@@ -323,6 +323,25 @@ def test_prompts__are_there_for_every_agent_and_game():
                 assert all(text.isascii() for text in prompts.read.values())
 
 
+COMMANDS = {
+    "alfworld": "go open take move clean heat cool use inventory examine",
+    "minetechtree": "mine hunt craft smelt equip inventory",
+    "textcraft": "get craft inventory",
+    "webshop": "search[ click[",
+}
+
+
+@pytest.mark.parametrize("game", COMMANDS)
+def test_prompts__of_react_tell_each_command_and_show_most_of_them(game: str):
+    """Those that only look around need no example."""
+    told, _, shown = Prompts().of("react", game).text.partition("{situation}")[0].partition("\nHere ")
+    commands = COMMANDS[game].split()
+    for word in (*commands, "think:", "Task completed!", "task failed!"):
+        assert word in told, word
+    for word in commands:
+        assert f"> {word}" in shown or word in ("examine", "inventory"), word
+
+
 def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
     (tmp_path / "react").mkdir()
     (tmp_path / "react" / "textcraft.txt").write_text("{situation} and {task}, {other}\n{information}\n>\n")

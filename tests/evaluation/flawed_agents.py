@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tests.doubles import Crafter
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.model import Completion, ModelError
-from textcraft_gym.agents.simulated import SimulatedModel
 
 
 class Stumbling:
@@ -37,7 +37,7 @@ class SmallContext:
     """Plays well in a context of 3,400 characters, and says to some tasks nothing."""
 
     def __init__(self) -> None:
-        self.model = SimulatedModel(span=8)
+        self.model = Crafter(9)
 
     def complete(self, prompt: Any, **how: Any) -> Completion:
         if len(prompt) > 3400:

@@ -22,7 +22,7 @@ from textcraft_gym.evaluation.rollouts import rollouts
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
-ADAPT = RunSpec("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
+ADAPT = RunSpec("TextCraft-v0", "test", "adapt", model="tests.doubles:Crafter,reach=2", limit=8)
 DEV = [task.id for task in tasks("TextCraft-v0", "dev")]
 
 
@@ -87,10 +87,10 @@ def test_process__says_why_workers_cannot_begin_before_there_is_a_folder(tmp_pat
 
 
 def test_process__passes_on_that_a_model_cannot_be_had(tmp_path: Path):
-    config = replace(ADAPT, model="simulated:span=0")
-    with pytest.raises(ModelError, match="span of 1 or more"):
+    config = replace(ADAPT, model="tests.doubles:Crafter,reach=0")
+    with pytest.raises(ModelError, match="reach of 1 or more"):
         evaluate(config, tmp_path / "run")
-    with pytest.raises(BackendError, match=r"ModelError: .*span of 1 or more"):
+    with pytest.raises(BackendError, match=r"ModelError: .*reach of 1 or more"):
         evaluate(replace(config, workers=2, backend="process"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -176,7 +176,7 @@ def test_make_backend__names_the_backends_there_are(name: str):
 @pytest.mark.parametrize("backend", ["loop", "process"])
 def test_rollouts__go_on_as_long_as_one_asks(backend: str):
     jobs = ((None, seed) for seed in count())
-    with_model = {"model": "simulated:span=4", "workers": 2, "max_steps": 30}
+    with_model = {"model": "tests.doubles:Crafter,reach=2", "workers": 2, "max_steps": 30}
     endless = rollouts(RunSpec("TextCraft-v0", agent="react", split="test", backend=backend, **with_model), jobs)
     found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
     endless.close()

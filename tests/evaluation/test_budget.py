@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles import Crafter
 from textcraft_gym import rollouts
 from textcraft_gym.agents.contract.model import Completion, ModelError, ModelUnavailable
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunStopped
 from textcraft_gym.evaluation.optimise_plan import optimise_plan
 from textcraft_gym.evaluation.records import read_records, without_timing
@@ -23,7 +23,7 @@ PRICE = 0.125
 """Price of a call, which adds up without rounding."""
 
 
-class Priced(SimulatedModel):
+class Priced(Crafter):
     """Plays well, at the same price for each call."""
 
     def complete(self, prompt, **how) -> Completion:
@@ -56,7 +56,7 @@ class FailingBatches(Failing):
         raise self.error
 
 
-PRICED = RunSpec("TextCraft-v0", "test", "react", model=f"{__name__}:Priced,span=4", limit=12)
+PRICED = RunSpec("TextCraft-v0", "test", "react", model=f"{__name__}:Priced,reach=2", limit=12)
 FAILING = RunSpec("TextCraft-v0", "test", "react", limit=30)
 
 
@@ -141,7 +141,7 @@ def test_evaluate__stops_when_no_request_can_succeed(tmp_path: Path, workers: in
     assert len(caught) == 1
     assert model.calls <= 3 + workers
     assert 3 <= len(records) <= 3 + workers
-    assert len(evaluate(replace(FAILING, model=SimulatedModel(), workers=workers), tmp_path / "other")) == 30
+    assert len(evaluate(replace(FAILING, model=Crafter(), workers=workers), tmp_path / "other")) == 30
 
 
 def test_evaluate__stops_when_no_request_of_its_processes_can_succeed(tmp_path: Path):

@@ -28,8 +28,10 @@ ODD: tuple[Any, ...] = (
 """Values of every type, at their bounds, and of forms that something might obey."""
 
 SPECS = {
-    "crafting": RunSpec("TextCraft-v0", "dev", "adapt", limit=3, repeats=2, temperature=0.5, model="simulated:span=3"),
-    "shop": RunSpec("WebShopLite-v0", "dev", "lats", limit=2, model="simulated", max_steps=20),
+    "crafting": RunSpec(
+        "TextCraft-v0", "dev", "adapt", limit=3, repeats=2, temperature=0.5, model="tests.doubles:Crafter,reach=2"
+    ),
+    "shop": RunSpec("WebShopLite-v0", "dev", "lats", limit=2, model="tests.doubles:Recorded,tape=shop", max_steps=20),
 }
 
 

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.doubles import CRAFTER, Crafter
 from textcraft_gym.agents.contract.model import Completion
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.estimate import EXPECTED_COSTS, Amount, estimate, notes, row_of, total
 from textcraft_gym.evaluation.metrics import ALL
@@ -34,8 +34,8 @@ class Untouchable:
         raise AssertionError("the model was asked")
 
 
-class Dear(SimulatedModel):
-    """The simulated model, at a price."""
+class Dear(Crafter):
+    """A crafter, at a price."""
 
     def complete(self, prompt, **how) -> Completion:
         return super().complete(prompt, **how)._replace(cost=0.5)
@@ -56,14 +56,13 @@ def test_figures__are_of_every_agent_in_every_world_that_it_plays(measuring: Mod
     assert measuring.as_json(FIGURES) == EXPECTED_COSTS.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("env", "agent"), [("TextCraft-v0", "plan_and_execute"), ("HotpotQA-v0", "react")])
-def test_figures__are_about_what_is_measured(env: str, agent: str, measuring: ModuleType):
-    """Within a fifth, so that a word in a prompt does not make them all wrong."""
-    measured = measuring.measure(env, agent)
-    assert list(measured) == list(FIGURES[env][agent])
-    for role, rows in measured[ALL].items():
-        for row, kept in zip(rows, FIGURES[env][agent][ALL][role], strict=True):
-            assert row[0] == pytest.approx(kept[0], rel=0.2)
+def test_figures__are_measured_by_group_and_role(measuring: ModuleType, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(measuring, "MODEL", f"{CRAFTER},reach=2")
+    measured = measuring.measure("TextCraft-v0", "plan_and_execute")
+    assert list(measured) == list(FIGURES["TextCraft-v0"]["plan_and_execute"])
+    (calls, *_), (planned, *_) = (measured[ALL][role] for role in ("executor", "planner"))
+    assert 1 < calls[1] < calls[0] < calls[2]
+    assert planned == [1, 1, 1]
 
 
 def test_estimate__asks_nothing_and_writes_nothing(tmp_path: Path):

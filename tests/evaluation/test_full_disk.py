@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.doubles import CRAFTER, Crafter, environment
 from textcraft_gym.agents.contract.model import Completion
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunStopped
 from textcraft_gym.evaluation.records import read_lines, read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
@@ -34,7 +34,7 @@ main()
 """
 
 
-class Priced(SimulatedModel):
+class Priced(Crafter):
     """Plays well, at a price for each call, and counts its calls."""
 
     calls = 0
@@ -44,7 +44,7 @@ class Priced(SimulatedModel):
         return super().complete(prompt, **how)._replace(cost=0.5)
 
 
-SPEC = RunSpec("TextCraft-v0", "test", "react", model=f"{__name__}:Priced,span=4", limit=12)
+SPEC = RunSpec("TextCraft-v0", "test", "react", model=f"{__name__}:Priced,reach=2", limit=12)
 
 
 class Small(sqlite3.Connection):
@@ -81,13 +81,25 @@ def test_evaluate__with_a_full_cassette_stops_and_loses_no_answer(
 
 def command(limit: int, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", COMMAND, str(limit), *arguments], cwd=cwd, capture_output=True, text=True
+        [sys.executable, "-c", COMMAND, str(limit), *arguments],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
     )
 
 
 @pytest.mark.parametrize("backend", ["loop", "process"])
 def test_command__on_a_full_disk_stops_in_one_line_and_goes_on(tmp_path: Path, backend: str):
-    of_run = {"env": "TextCraft-v0", "split": "dev", "agent": "react", "limit": "8", "workers": "2", "out": "run"}
+    of_run = {
+        "env": "TextCraft-v0",
+        "split": "dev",
+        "agent": "react",
+        "model": CRAFTER,
+        "limit": "8",
+        "workers": "2",
+        "out": "run",
+    }
     run = ["evaluate", "--no-table", "--backend", backend, *(f"--{name}={value}" for name, value in of_run.items())]
     stopped = command(12_000, *run, cwd=tmp_path)
     said = stopped.stderr.splitlines()

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles import Crafter
 from tests.evaluation.mortal import wait_for
 from tests.evaluation.test_backends import DEV
 from tests.evaluation.test_budget import PRICE, PRICED
 from tests.evaluation.test_runner import untimed
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelError
 from textcraft_gym.agents.models import event_loop
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError, RunStopped
 from textcraft_gym.evaluation.backends import process
 from textcraft_gym.evaluation.metrics import outcome_of, summarise
@@ -44,11 +44,11 @@ def _little_patience(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(process, "GRACE_SECONDS", SOON)
 
 
-class Hanging(SimulatedModel):
-    """Never answers the second of its calls, and the others as a simulated model does."""
+class Hanging(Crafter):
+    """Never answers the second of its calls, and the others as a crafter does."""
 
     def __init__(self) -> None:
-        super().__init__(4)
+        super().__init__(2)
         self.calls = 0
         self.ended = threading.Event()
 
@@ -182,7 +182,7 @@ def test_process__knows_what_the_workers_have_paid_that_died(tmp_path: Path):
 
 def test_evaluate__stops_after_a_time_in_the_middle_of_a_call_and_goes_on(tmp_path: Path, hanging):
     spec = RunSpec("TextCraft-v0", "test", "react", model=hanging, limit=6, workers=2)
-    whole = evaluate(replace(spec, model=SimulatedModel(4)), tmp_path / "whole")
+    whole = evaluate(replace(spec, model=Crafter(2)), tmp_path / "whole")
     with pytest.warns(UserWarning, match=r"stopped at its limit: 2 seconds are over\. . of 6 .*; started again, the"):
         records = evaluate(replace(spec, max_seconds=2), tmp_path / "run")
     (stopped,) = [record for record in records if record["error"]]
@@ -270,7 +270,7 @@ class Scarce(threading.Thread):
 def test_evaluate__plays_with_the_threads_that_there_are_and_says_so_once(monkeypatch, tmp_path: Path, room: int):
     monkeypatch.setattr(Scarce, "left", room)
     monkeypatch.setattr("textcraft_gym.evaluation.model_calls.threading.Thread", Scarce)
-    spec = RunSpec("TextCraft-v0", "test", "react", model=SimulatedModel(4), limit=12, workers=8)
+    spec = RunSpec("TextCraft-v0", "test", "react", model=Crafter(2), limit=12, workers=8)
     with pytest.warns(UserWarning, match=rf"from {room or 1} threads at most: can't start new thread") as caught:
         records = evaluate(spec, tmp_path)
     assert len(caught) == 1

@@ -380,7 +380,7 @@ def test_compare__of_repeats_is_by_the_shares_of_each_task():
 def test_commands__show_success_with_more_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     options = ["--env", "TextCraft-v0", "--split", "dev", "--limit", "4", "--repeats", "3"]
-    model = ["--model", "simulated:span=4,slip=0.4", "--temperature", "0.7"]
+    model = ["--model", "tests.doubles:Crafter,reach=2,slip=0.4", "--temperature", "0.7"]
     shown = run("evaluate", *options, *model, "--out", "a")
     assert "Success with k attempts at a task" in shown
     run("evaluate", *options, *model, "--out", "b", "--agent", "adapt")
@@ -391,6 +391,17 @@ def test_commands__show_success_with_more_attempts(tmp_path: Path, monkeypatch: 
     page = Path("page.html").read_text()
     assert "pass^k" in page
     assert "the sign-flip test of the shares of each task" in page
-    swept = run("sweep", *options, "--temperature", "0.7", "--span", "4", "--agents", "react", "--out", "grid")
+    swept = run(
+        "sweep",
+        *options,
+        "--temperature",
+        "0.7",
+        "--model",
+        "tests.doubles:Crafter,reach=2",
+        "--agents",
+        "react",
+        "--out",
+        "grid",
+    )
     assert "react" in swept
     assert "pass@3" in Path("grid/sweep.csv").read_text().splitlines()[0]

@@ -25,7 +25,6 @@ from textcraft_gym.evaluation.runner import evaluate
 HOSTILE = (
     "</script></details><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>{{7*7}}"
 )
-LABEL = "simulated model"
 ROOT = Path(__file__).parents[2]
 
 
@@ -54,7 +53,11 @@ def record(task: str = "goal", **more) -> dict:
 
 
 def config(**more) -> dict:
-    return {**RunSpec("TextCraft-v0", "test", "react").described(), "env_sha256": "0123456789abcdef", **more}
+    return {
+        **RunSpec("TextCraft-v0", "test", "react", model="tests.doubles:Crafter").described(),
+        "env_sha256": "0123456789abcdef",
+        **more,
+    }
 
 
 def broken(whole: dict, message: str = "ModelError: no answer") -> dict:
@@ -119,19 +122,21 @@ def words_of(page: str, section: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict]]:
+def crafted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict]]:
     """Two hundred episodes of two agents, two of which broke."""
     folder = tmp_path_factory.mktemp("runs")
     runs = {
-        agent: evaluate(RunSpec("TextCraft-v0", "test", agent, model="simulated:span=3", limit=100), folder / agent)
+        agent: evaluate(
+            RunSpec("TextCraft-v0", "test", agent, model="tests.doubles:Crafter,reach=2", limit=100), folder / agent
+        )
         for agent in ("adapt", "reflexion")
     }
     return {run: [*map(broken, records[:1]), *records[1:]] for run, records in runs.items()}
 
 
 @pytest.fixture(scope="module")
-def simulated_page(simulated: dict[str, list[dict]]) -> str:
-    return html_page(simulated, {run: config(agent=run, model="simulated:span=3") for run in simulated})
+def crafted_page(crafted: dict[str, list[dict]]) -> str:
+    return html_page(crafted, {run: config(agent=run, model="tests.doubles:Crafter,reach=2") for run in crafted})
 
 
 def hostile_page() -> str:
@@ -143,41 +148,44 @@ def hostile_page() -> str:
         transcript=[[None, HOSTILE], [HOSTILE, HOSTILE]],
         trace=node(HOSTILE, 0, inner),
     )
-    told = {"env": HOSTILE, "agent": HOSTILE, "agent_args": {HOSTILE: HOSTILE}, "model": f"simulated{HOSTILE}"}
+    told = {"env": HOSTILE, "agent": HOSTILE, "agent_args": {HOSTILE: HOSTILE}, "model": f"local{HOSTILE}"}
     runs = {"plain": [record(HOSTILE, won=False)], HOSTILE: [whole, broken(record("another"), HOSTILE)]}
     return html_page(runs, {"plain": config(), HOSTILE: config(**told)})
 
 
-def test_html_page__is_the_same_twice(simulated: dict[str, list[dict]], simulated_page: str):
-    again = json.loads(json.dumps(simulated))
-    assert html_page(again, {run: config(agent=run, model="simulated:span=3") for run in again}) == simulated_page
+def test_html_page__is_the_same_twice(crafted: dict[str, list[dict]], crafted_page: str):
+    again = json.loads(json.dumps(crafted))
+    assert (
+        html_page(again, {run: config(agent=run, model="tests.doubles:Crafter,reach=2") for run in again})
+        == crafted_page
+    )
 
 
-def test_html_page__needs_nothing_from_elsewhere(simulated_page: str):
-    assert set(re.findall(r"\w+://[^\s\"'<)]+", simulated_page)) == {"http://www.w3.org/2000/svg"}
-    assert not re.search(r"@import|url\(", simulated_page)
-    outline = Outline(simulated_page)
+def test_html_page__needs_nothing_from_elsewhere(crafted_page: str):
+    assert set(re.findall(r"\w+://[^\s\"'<)]+", crafted_page)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"@import|url\(", crafted_page)
+    outline = Outline(crafted_page)
     assert not {"link", "img", "iframe", "object", "embed", "base"} & outline.tags.keys()
     assert all(value and value.startswith("#") for name, value in outline.attributes if name in ("href", "src"))
 
 
-def test_html_page__lets_only_its_own_script_run(simulated_page: str):
-    digest = base64.b64encode(hashlib.sha256(Outline(simulated_page).scripts[-1].encode()).digest()).decode()
+def test_html_page__lets_only_its_own_script_run(crafted_page: str):
+    digest = base64.b64encode(hashlib.sha256(Outline(crafted_page).scripts[-1].encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
-    assert policy in simulated_page
+    assert policy in crafted_page
 
 
 def shown_inside(record: dict) -> dict:
     return {key: record[key] for key in ("transcript", "restores", "trace", "traceback", "picture")}
 
 
-def test_html_page__holds_what_every_episode_came_to(simulated: dict[str, list[dict]], simulated_page: str):
-    records = [record for records in simulated.values() for record in records]
-    assert len(index(simulated_page)["starts"]) > 1
-    assert [shown_inside(held) for held in unpacked(simulated_page)] == json.loads(
+def test_html_page__holds_what_every_episode_came_to(crafted: dict[str, list[dict]], crafted_page: str):
+    records = [record for records in crafted.values() for record in records]
+    assert len(index(crafted_page)["starts"]) > 1
+    assert [shown_inside(held) for held in unpacked(crafted_page)] == json.loads(
         json.dumps(list(map(shown_inside, records)))
     )
-    shown = [(line["task"], line["outcome"], line["steps"], line["error"]) for line in lines(simulated_page)]
+    shown = [(line["task"], line["outcome"], line["steps"], line["error"]) for line in lines(crafted_page)]
     assert shown == [
         (
             record["task"],
@@ -322,7 +330,7 @@ def test_html_page__shows_what_runs_share_once_and_by_run_what_differs():
         "env": "TextCraft-v0",
         "split": "test",
         "agent": "react",
-        "model": "simulated",
+        "model": "tests.doubles:Crafter",
         "max calls": "1000",
         "reading": "lenient",
         "repeats": "1",
@@ -333,35 +341,6 @@ def test_html_page__shows_what_runs_share_once_and_by_run_what_differs():
     assert '<th scope="col">agent args</th><th scope="col">seed</th>' in runs
     assert "<td>turns=5</td><td>7</td>" in runs
     assert "<td>-</td><td>8</td>" in runs
-
-
-@pytest.mark.parametrize(
-    ("told", "calls", "is_marked"),
-    [
-        ({"model": "simulated"}, {"executor": 1}, True),
-        ({"model": "openai:m", "planner": "simulated:span=3"}, {"executor": 1}, True),
-        ({"model": "simulated"}, {}, False),
-        ({"model": "openai:m"}, {"executor": 1}, False),
-        ({"model": "openai:simulated"}, {"executor": 1}, False),
-    ],
-)
-def test_html_page__marks_the_numbers_of_simulated_models(told: dict, calls: dict, is_marked: bool):
-    words = Outline(html_page({"run": [record(calls=calls)]}, {"run": config(**told)})).words
-    assert ("These are numbers of a simulated model, not of a real one." in words) == is_marked
-    assert (LABEL in words) == is_marked
-
-
-def test_html_page__marks_simulated_runs_alone():
-    configs = {"real": config(model="openai:m"), "made_up": config()}
-    page = html_page({run: [record(won=run == "real")] for run in configs}, configs)
-    assert "Runs with this label: numbers of a simulated model, not of a real one." in page
-    names = re.findall(r'<span class="run">(\w+)</span>( <span class="simulated">simulated model</span>)?', page)
-    assert {run: {bool(mark) for named, mark in names if named == run} for run in configs} == {
-        "real": {False},
-        "made_up": {True},
-    }
-    assert page.count("> simulated model</tspan>") == 3
-    assert page.count('made_up</span> <span class="simulated">simulated model</span></li>') == 1
 
 
 def test_html_page__leaves_out_models_where_none_was_asked():
@@ -436,24 +415,22 @@ def contrast(*colours: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def test_html_page__can_be_read_in_light_and_in_dark(simulated_page: str):
+def test_html_page__can_be_read_in_light_and_in_dark(crafted_page: str):
     schemes = [
         dict(re.findall(r"--([\w-]+): (#\w+);", block))
-        for block in re.findall(r":root {(.*?)}", simulated_page, re.DOTALL)
+        for block in re.findall(r":root {(.*?)}", crafted_page, re.DOTALL)
     ]
     assert len(schemes) == 2
     for scheme in schemes:
         for ground in ("ground", "raised"):
             for colour in ("words", "quiet", "link", "won", "lost", "error"):
                 assert contrast(scheme[colour], scheme[ground]) >= 4.5, (colour, scheme[colour])
-        assert contrast(scheme["simulated"], scheme["simulated-ground"]) >= 4.5
-        assert contrast(scheme["simulated"], scheme["ground"]) >= 4.5
     for colour in {*plots.DISTINCT, *plots.GROWING}:
         assert contrast(colour.fill, colour.words) >= 4.5, colour
 
 
-def test_html_page__moves_nothing(simulated_page: str):
-    assert not re.search(r"transition|animation|@keyframes|behavior|smooth", simulated_page)
+def test_html_page__moves_nothing(crafted_page: str):
+    assert not re.search(r"transition|animation|@keyframes|behavior|smooth", crafted_page)
 
 
 def test_report_page__has_code_that_writes_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -461,14 +438,14 @@ def test_report_page__has_code_that_writes_a_report(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     exec(block, {})
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert index(page)["runs"] == [["adapt", True], ["react", True]]
+    assert index(page)["runs"] == ["expert", "random"]
     assert len(lines(page)) == 40
 
 
-def test_report_page__names_every_part_of_a_report(simulated_page: str):
+def test_report_page__names_every_part_of_a_report(crafted_page: str):
     documented = (ROOT / "docs/report.md").read_text(encoding="utf-8")
-    parts = re.findall(r'<section id="(\w+)">', simulated_page)
-    assert re.findall(r'<a href="#(\w+)">', simulated_page) == parts
+    parts = re.findall(r'<section id="(\w+)">', crafted_page)
+    assert re.findall(r'<a href="#(\w+)">', crafted_page) == parts
     assert ", ".join(f"`{part}`" for part in parts) in documented
 
 
@@ -510,14 +487,14 @@ def open_first_episode(browser: Any) -> Any:
 
 
 def test_page__opens_a_tree_down_to_actions_and_observations(
-    browser: Any, simulated: dict[str, list[dict]], simulated_page: str, tmp_path: Path
+    browser: Any, crafted: dict[str, list[dict]], crafted_page: str, tmp_path: Path
 ):
-    load(browser, simulated_page, tmp_path)
+    load(browser, crafted_page, tmp_path)
     press(browser, "outcome", "won")
     assert not browser.find_elements("css selector", ".node")
     episode = open_first_episode(browser)
     task = episode.get_attribute("data-task")
-    (played,) = [record for record in simulated["adapt"] if record["task"] == task]
+    (played,) = [record for record in crafted["adapt"] if record["task"] == task]
     assert len(played["transcript"]) > 3
 
     def texts(selector: str) -> list[str]:
@@ -536,8 +513,8 @@ def test_page__opens_a_tree_down_to_actions_and_observations(
     assert browser.get_log("browser") == []
 
 
-def test_page__shows_where_an_episode_broke(browser: Any, simulated_page: str, tmp_path: Path):
-    load(browser, simulated_page, tmp_path)
+def test_page__shows_where_an_episode_broke(browser: Any, crafted_page: str, tmp_path: Path):
+    load(browser, crafted_page, tmp_path)
     press(browser, "outcome", "error")
     episode = open_first_episode(browser)
     assert "ModelError: no answer" in episode.find_element("tag name", "summary").text
@@ -575,10 +552,10 @@ def test_page__finds_tasks_in_either_case(browser: Any, tmp_path: Path):
 
 
 def test_page__filters_by_outcome_group_run_and_task(
-    browser: Any, simulated: dict[str, list[dict]], simulated_page: str, tmp_path: Path
+    browser: Any, crafted: dict[str, list[dict]], crafted_page: str, tmp_path: Path
 ):
-    load(browser, simulated_page, tmp_path)
-    rows = [(run, record) for run, records in simulated.items() for record in records]
+    load(browser, crafted_page, tmp_path)
+    rows = [(run, record) for run, records in crafted.items() for record in records]
 
     def expect(matching: list) -> None:
         assert 0 < len(matching) < len(rows)
@@ -695,9 +672,9 @@ def test_page__draws_a_hundred_episodes_at_a_time(browser: Any, tmp_path: Path):
 
 
 def test_page__keeps_filters_and_the_open_episode_in_its_address(
-    browser: Any, simulated: dict[str, list[dict]], simulated_page: str, tmp_path: Path
+    browser: Any, crafted: dict[str, list[dict]], crafted_page: str, tmp_path: Path
 ):
-    load(browser, simulated_page, tmp_path)
+    load(browser, crafted_page, tmp_path)
     press(browser, "run", "reflexion")
     press(browser, "outcome", "lost")
     browser.find_element("id", "task").send_keys("stairs")
@@ -775,10 +752,10 @@ def test_page__keeps_its_heads_in_sight(browser: Any, tmp_path: Path):
     assert places[-1][1] < 200
 
 
-def test_page__shows_all_but_the_episodes_without_scripts(browser: Any, simulated_page: str, tmp_path: Path):
+def test_page__shows_all_but_the_episodes_without_scripts(browser: Any, crafted_page: str, tmp_path: Path):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        load(browser, simulated_page, tmp_path)
+        load(browser, crafted_page, tmp_path)
         visible = {
             selector: any(element.is_displayed() for element in browser.find_elements("css selector", selector))
             for selector in (".verdict", ".wide table", ".plot svg", ".legend", "noscript p", ".filters", ".columns")

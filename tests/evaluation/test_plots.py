@@ -119,14 +119,14 @@ def test_claims_and_reward__tells_right_claims_from_wrong_ones():
     assert "precision 60.0%, recall 75.0%" in words(svg)
 
 
-def every_plot(run: str, simulated: tuple[str, ...] = ()) -> list[str]:
+def every_plot(run: str) -> list[str]:
     records = [record(2, True, calls={run: 2}), record(2, False, calls={run: 1})]
     found = summaries(**{run: records})
     return [
-        plots.success_by_group(found, simulated),
-        plots.calls_by_group(found, simulated),
-        plots.k_max_by_group({run: records}, simulated),
-        plots.claims_and_reward(found, simulated),
+        plots.success_by_group(found),
+        plots.calls_by_group(found),
+        plots.k_max_by_group({run: records}),
+        plots.claims_and_reward(found),
     ]
 
 
@@ -147,11 +147,6 @@ def test_plots__have_a_legend_beside_the_image_with_the_colours_of_its_bars():
         colours = [span.attrib["style"].removeprefix("background: ") for span in legend.iter("span") if not span.text]
         assert {rect.attrib["fill"] for rect in image.iter(f"{SVG}rect") if float(rect.attrib["width"])} <= set(colours)
         assert len(colours) == len(legend)
-
-
-def test_plots__mark_runs_of_a_simulated_model():
-    assert all("a simulated model" in words(svg) for svg in every_plot("a", simulated=("a",)))
-    assert not any("simulated" in svg for svg in every_plot("a"))
 
 
 def test_plots__show_names_as_text_whatever_they_hold():

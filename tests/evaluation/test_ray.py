@@ -117,7 +117,8 @@ def test_ray__joins_the_cluster_that_the_process_is_connected_to(cluster):
     try:
         jobs = ((None, seed) for seed in count())
         endless = rollouts(
-            RunSpec("TextCraft-v0", agent="react", model="simulated:span=4", workers=2, backend="ray"), jobs
+            RunSpec("TextCraft-v0", agent="react", model="tests.doubles:Crafter,reach=2", workers=2, backend="ray"),
+            jobs,
         )
         found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
         endless.close()
@@ -125,7 +126,8 @@ def test_ray__joins_the_cluster_that_the_process_is_connected_to(cluster):
     finally:
         ray.shutdown()
     again = rollouts(
-        RunSpec("TextCraft-v0", agent="react", model="simulated:span=4"), [(one.task, one.seed) for one in found]
+        RunSpec("TextCraft-v0", agent="react", model="tests.doubles:Crafter,reach=2"),
+        [(one.task, one.seed) for one in found],
     )
     assert list(again) == found
 
@@ -135,8 +137,13 @@ def test_ray__makes_an_error_of_what_cannot_be_sent_and_says_why_workers_cannot_
     config = RunSpec("TextCraft-v0", "dev", "unsendable", limit=2)
     records = evaluate(replace(config, agent=Unsendable(), backend=backend), tmp_path / "run")
     assert all(record["error"].startswith("it cannot be sent: ") for record in records)
-    with pytest.raises(BackendError, match="span of 1 or more"):
-        list(rollouts(RunSpec("TextCraft-v0", agent="react", model="simulated:span=0", backend=backend), [(None, 0)]))
+    with pytest.raises(BackendError, match="reach of 1 or more"):
+        list(
+            rollouts(
+                RunSpec("TextCraft-v0", agent="react", model="tests.doubles:Crafter,reach=0", backend=backend),
+                [(None, 0)],
+            )
+        )
     with pytest.raises(BackendError, match="share no cassette"):
         evaluate(replace(ADAPT, cassette=tmp_path / "tape.sqlite", backend=backend), tmp_path / "taped")
     assert not (tmp_path / "taped").exists()

@@ -75,7 +75,7 @@ def test_code__changes_with_a_source_that_can_change_an_episode(tmp_path: Path):
 
 
 def test_records__say_when_and_how_long(tmp_path: Path):
-    records = evaluate(RunSpec("TextCraft-v0", "dev", "react", limit=2), tmp_path)
+    records = evaluate(RunSpec("TextCraft-v0", "dev", "react", model="tests.doubles:Crafter", limit=2), tmp_path)
     for record in records:
         assert datetime.fromisoformat(record["start"]).tzinfo is not None
         assert 0 <= record["model_seconds"] <= record["seconds"] < 60

@@ -6,6 +6,7 @@ import inspect
 import json
 import pickle
 import re
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -13,18 +14,19 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from tests.doubles import CRAFTER, Crafter
 from textcraft_gym import RunSpec, UnknownName, evaluate, rollouts
-from textcraft_gym.agents.contract.model import Completion
+from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.models import weights
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.prompts import PromptError, Prompts
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.cli import app
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.records import read_config, read_records
 from textcraft_gym.evaluation.verify import verify
 
-REACT = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=9", limit=2)
+REACT = RunSpec("TextCraft-v0", "test", "react", model=f"{CRAFTER},reach=9", limit=2)
 
 
 def options(command: str) -> set[str]:
@@ -62,7 +64,11 @@ def test_spec__refuses_what_makes_no_sense(change: dict, message: str):
 
 
 def test_spec__hands_its_seed_to_models_that_draw(tmp_path: Path):
-    slips = replace(REACT, model={"executor": "simulated:slip=0.5", "planner": "simulated:slip=0.5,seed=1"}, seed=4)
+    slips = replace(
+        REACT,
+        model={"executor": f"{CRAFTER},slip=0.5", "planner": f"{CRAFTER},slip=0.5,seed=1"},
+        seed=4,
+    )
     assert {role: model.seed for role, model in slips.make_models().items()} == {"executor": 4, "planner": 1}
 
     def transcripts(model: str, **how) -> list:
@@ -70,20 +76,61 @@ def test_spec__hands_its_seed_to_models_that_draw(tmp_path: Path):
         evaluate(replace(REACT, model=model, limit=6, **how), folder)
         return sorted((record["task"], record["transcript"]) for record in read_records(folder))
 
-    slipped = transcripts("simulated:span=9,slip=0.2")
-    assert slipped == transcripts("simulated:span=9,slip=0.2,seed=0", workers=3)
-    assert slipped != transcripts("simulated:span=9,slip=0.2,seed=1")
-    assert transcripts("simulated:span=9,seed=0") == transcripts("simulated:span=9,seed=1")
+    slipped = transcripts(f"{CRAFTER},reach=9,slip=0.2")
+    assert slipped == transcripts(f"{CRAFTER},reach=9,slip=0.2,seed=0", workers=3)
+    assert slipped != transcripts(f"{CRAFTER},reach=9,slip=0.2,seed=1")
+    assert transcripts(f"{CRAFTER},reach=9,seed=0") == transcripts(f"{CRAFTER},reach=9,seed=1")
+
+
+class Nameless:
+    """Gives up."""
+
+    def episode(self, play: Play) -> Routine:
+        yield from play.ask("Hello")
+        return False
+
+
+@pytest.fixture
+def no_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the packages of the default model missing."""
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+
+
+@pytest.mark.parametrize("agent", ["expert", "random", lambda observation, info: "inventory"])
+@pytest.mark.parametrize("model", ["local", "openai:m"])
+def test_models__are_none_for_an_agent_that_asks_none(no_local, agent, model: str, tmp_path: Path):
+    spec = RunSpec("TextCraft-v0", "dev", agent, model=model, limit=2)
+    assert spec.make_models() == {}
+    assert (spec.described()["model"], spec.described()["prompts"]) == ("none", None)
+    assert [record["error"] for record in evaluate(spec, tmp_path)] == [None] * 2
+
+
+def test_models__of_an_agent_that_asks_are_made_before_it_plays(no_local, tmp_path: Path):
+    with pytest.raises(ModelError, match=r"local needs the package xllamacpp .*; or name another one, as openai:MODEL"):
+        evaluate(RunSpec("TextCraft-v0", "dev", limit=1), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_models__that_are_missing_are_no_trouble_to_a_users_agent_before_it_asks(no_local, tmp_path: Path):
+    class Idle:
+        def episode(self, play: Play) -> Routine:
+            yield from play.act("inventory")
+            return False
+
+    (record,) = evaluate(RunSpec("TextCraft-v0", "dev", Idle(), limit=1), tmp_path / "idle")
+    assert record["error"] is None
+    with pytest.warns(UserWarning, match=r"cannot be asked \(ModelUnavailable: the model local needs the package"):
+        evaluate(RunSpec("TextCraft-v0", "dev", Nameless(), limit=1), tmp_path / "asks")
+    with pytest.raises(ModelError, match="reach of 1 or more"):
+        evaluate(RunSpec("TextCraft-v0", "dev", Idle(), model=f"{CRAFTER},reach=0"), tmp_path / "other")
 
 
 def test_described__names_objects_and_shows_no_key():
-    described = replace(
-        REACT, agent=lambda observation, info: "", model="openai:m,api_key=secret", planner=SimulatedModel(3)
-    ).described()
+    described = replace(REACT, agent=Nameless(), model="openai:m,api_key=secret", planner=Crafter(2)).described()
     assert (described["agent"], described["model"], described["planner"]) == (
-        "<lambda>",
+        "Nameless",
         "openai:m,api_key=...",
-        "simulated:span=3",
+        f"{CRAFTER},reach=2",
     )
     assert not {"workers", "backend", "cassette", "replay_only"} & described.keys()
     json.dumps(described)
@@ -138,8 +185,8 @@ def test_prompts__are_the_set_that_the_executor_names(kind: str, tmp_path: Path)
     assert spec.make_prompts().of("react", "textcraft") == Prompts("short").of("react", "textcraft")
     assert spec.described()["prompts"] == "short"
     # All roles read one set: the executor's, whatever the planner names, and that of the run before both.
-    assert replace(spec, planner="simulated").prompt_source == "short"
-    assert replace(spec, model={"executor": "simulated", "planner": terse}).prompt_source is None
+    assert replace(spec, planner=CRAFTER).prompt_source == "short"
+    assert replace(spec, model={"executor": CRAFTER, "planner": terse}).prompt_source is None
     assert replace(spec, model={"planner": terse}).prompt_source is None
     assert replace(spec, prompts="standard").described()["prompts"] == "standard"
 
@@ -171,7 +218,7 @@ def test_described__tells_the_files_of_a_local_model_from_others(tmp_path: Path)
     assert after["planner"] == before["planner"]
 
 
-@pytest.mark.parametrize("model", ["simulated", "openai:m", "no_such:Model", "simulated:span", None, SimulatedModel()])
+@pytest.mark.parametrize("model", [CRAFTER, "openai:m", "no_such:Model", f"{CRAFTER},reach", None, Crafter()])
 def test_prompts__are_standard_with_a_model_that_names_none(model):
     assert replace(REACT, model=model).described()["prompts"] is None
 
@@ -198,21 +245,14 @@ def test_run__records_the_set_of_its_prompts_and_goes_on_with_no_other(backend: 
     assert at_length[0]["tokens"]["prompt_tokens"] > 2 * by_model[0]["tokens"]["prompt_tokens"]
 
 
-def test_simulated__does_not_know_how_to_play_from_the_short_prompts(tmp_path: Path):
-    """It knows only what a prompt tells, and the short ones tell nothing; no answer breaks an agent all the same."""
-    for agent in ("react", "adapt", "plan_and_execute", "reflexion"):
-        records = evaluate(replace(REACT, agent=agent, prompts="short"), tmp_path / agent)
-        assert [(record["won"], record["error"]) for record in records] == [(False, None)] * 2
-
-
 def test_sweep__takes_what_evaluate_takes(tmp_path: Path):
-    command = ["sweep", "--env", "TextCraft-v0", "--split", "test", "--agents", "react,adapt", "--span", "9"]
+    command = ["sweep", "--env", "TextCraft-v0", "--split", "test", "--agents", "react,adapt", "--model", CRAFTER]
     more = ["--limit", "2", "--agent-arg", "turns=2", "--wrapper", "HelpfulFeedback", "--max-steps", "7"]
     tape = ["--cassette", str(tmp_path / "tape.sqlite"), "--backend", "process", "--workers", "2"]
     out = tmp_path / "sweep"
     result = CliRunner().invoke(app, [*command, *more, *tape, "--out", str(out)], catch_exceptions=False)
     assert result.exit_code == 0
-    for folder in (out / "react_simulated-span=9", out / "adapt_simulated-span=9"):
+    for folder in (out / "react_tests.doubles-Crafter", out / "adapt_tests.doubles-Crafter"):
         config = read_config(folder)
         assert config["agent_args"] == {"form": "line", "turns": 2}
         assert (config["max_steps"], config["wrappers"]) == (7, ["HelpfulFeedback"])
@@ -226,7 +266,7 @@ def test_sweep__takes_what_evaluate_takes(tmp_path: Path):
         ("openai:m", "chat"),
         ("openai:m,endpoint=completion", "line"),
         ("inspect:openai/m", "chat"),
-        ("simulated", "line"),
+        (CRAFTER, "line"),
         ("local:chat=true", "chat"),
         ("local", "line"),
     ],

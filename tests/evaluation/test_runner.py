@@ -13,12 +13,12 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
+from tests.doubles import CRAFTER, Crafter
 from tests.foreign_worlds import SayEnv, Word
 from textcraft_gym import UnknownName
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.prompts import PromptError
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.errors import RunError
 from textcraft_gym.evaluation.backends.loop import LoopBackend
 from textcraft_gym.evaluation.records import read_config, read_records, without_timing
@@ -74,7 +74,7 @@ def test_evaluate__lifts_the_registered_limit_only_as_far_as_asked(tmp_path: Pat
     assert (usual["steps"], usual["stop_reason"]) == (100, "max_steps")
     assert read_config(tmp_path / "long")["max_steps"] == 150
     assert read_config(tmp_path / "usual")["max_steps"] == 100
-    evaluate(RunSpec("TextCraft-v0", "test", "react", limit=1), tmp_path / "react")
+    evaluate(RunSpec("TextCraft-v0", "test", "react", model=None, limit=1), tmp_path / "react")
     assert read_config(tmp_path / "react")["max_steps"] == 1000
 
 
@@ -116,7 +116,7 @@ def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
 
 def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: Path):
     """The cassette keeps what was paid for: the second run asks only what the first had not been answered."""
-    config = RunSpec("TextCraft-v0", "test", "adapt", model="simulated:span=4", limit=8)
+    config = RunSpec("TextCraft-v0", "test", "adapt", model="tests.doubles:Crafter,reach=2", limit=8)
     tape = str(tmp_path / "tape.sqlite")
     spec = replace(config, workers=4, cassette=tape)
     code = (
@@ -132,18 +132,18 @@ def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: 
 
 
 def test_evaluate__replays_a_run_from_its_cassette(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "reflexion", model="simulated:span=3", limit=4)
+    config = RunSpec("TextCraft-v0", "test", "reflexion", model="tests.doubles:Crafter,reach=2", limit=4)
     tape = tmp_path / "tape.sqlite"
     recorded = evaluate(replace(config, cassette=tape), tmp_path / "one")
     replayed = evaluate(replace(config, cassette=tape, replay_only=True, workers=2), tmp_path / "two")
     assert untimed(replayed) == untimed(recorded)
-    other = RunSpec("TextCraft-v0", "test", "react", model="simulated:span=3", seed=1, limit=4)
+    other = RunSpec("TextCraft-v0", "test", "react", model="tests.doubles:Crafter,reach=2", seed=1, limit=4)
     broken = evaluate(replace(other, cassette=tape, replay_only=True), tmp_path / "three")
     assert all("holds no answer" in record["error"] for record in broken)
 
 
 def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "try_again", model="simulated:span=4", limit=12)
+    config = RunSpec("TextCraft-v0", "test", "try_again", model="tests.doubles:Crafter,reach=2", limit=12)
     one, five = evaluate(config, tmp_path / "one"), evaluate(replace(config, workers=5), tmp_path / "five")
     assert untimed(one) == untimed(five)
     assert json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
@@ -152,13 +152,13 @@ def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
 
 
 def test_evaluate__asks_planner_and_executor_of_different_models(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "adapt", model="simulated:span=3", planner="simulated:span=1", limit=20)
+    config = RunSpec("TextCraft-v0", "test", "adapt", model=f"{CRAFTER},reach=1", planner=f"{__name__}:Falsy", limit=20)
     poor, good = evaluate(config, tmp_path / "poor"), evaluate(replace(config, planner=None), tmp_path / "good")
     assert sum(record["won"] for record in poor) < sum(record["won"] for record in good)
 
 
 def test_evaluate__keeps_no_key_in_the_run_folder(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "expert", model="openai:m,api_key=secret,timeout=5", limit=1)
+    config = RunSpec("TextCraft-v0", "test", model="openai:m,api_key=secret,timeout=5", limit=1, max_calls=0)
     evaluate(config, tmp_path)
     evaluate(config, tmp_path)
     assert "secret" not in "".join(file.read_text() for file in tmp_path.iterdir())
@@ -195,7 +195,7 @@ def test_evaluate__plays_with_prompts_of_a_folder_and_records_which(tmp_path: Pa
     prompts = tmp_path / "prompts" / "react"
     prompts.mkdir(parents=True)
     (prompts / "textcraft.txt").write_text("{situation} {task} {information}")
-    config = RunSpec("TextCraft-v0", "test", "react", prompts=str(tmp_path / "prompts"), limit=1)
+    config = RunSpec("TextCraft-v0", "test", "react", model=CRAFTER, prompts=str(tmp_path / "prompts"), limit=1)
     (record,) = evaluate(config, tmp_path / "run")
     assert record["calls"] == {"executor": 1}
     (prompts / "textcraft.txt").write_text("{situation} {task}. {information}")
@@ -365,10 +365,9 @@ def test_evaluate__takes_a_model_for_one_even_if_it_is_empty(tmp_path: Path):
 
 def test_evaluate__names_every_model_that_it_was_given(tmp_path: Path):
     config = RunSpec("TextCraft-v0", "test", "reflexion", limit=1)
-    evaluate(replace(config, model={"executor": Falsy(), "reflection": SimulatedModel(3)}), tmp_path)
+    evaluate(replace(config, model={"executor": Falsy(), "reflection": Crafter(2)}), tmp_path)
     config_of_run = read_config(tmp_path)
-    assert (config_of_run["model"], config_of_run["planner"]) == ("Falsy", "reflection simulated:span=3")
-    assert "(simulated model)" in (tmp_path / "report.md").read_text()
+    assert (config_of_run["model"], config_of_run["planner"]) == ("Falsy", "reflection tests.doubles:Crafter,reach=2")
 
 
 def test_evaluate__counts_what_errors_cost_also_when_they_are_played_again(tmp_path: Path):

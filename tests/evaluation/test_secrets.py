@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.doubles import CRAFTER
 from tests.doubles.server import Reply, Request, sends, serving
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.models.spec import make_model
@@ -96,7 +97,7 @@ PLAYED = {
     "headers of a request": Way(
         ("--model", f'{OPENAI},headers={{{{"api-key":"{KEY}","X-Team":"Bearer {KEY}"}}}}'), NONE
     ),
-    "planner": Way(("--agent", "plan_and_execute", "--model", "simulated", "--planner", f"{OPENAI},api_key={KEY}")),
+    "planner": Way(("--agent", "plan_and_execute", "--model", CRAFTER, "--planner", f"{OPENAI},api_key={KEY}")),
     "token": Way(("--model", f"leaky:Raises,token={KEY}")),
     "token that is written": Way(("--model", f"leaky:Writes,token={KEY}")),
     "headers": Way(("--model", f'leaky:Raises,headers={{{{"Authorization":"Bearer {KEY}"}}}}')),
@@ -182,7 +183,7 @@ def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return 0
 
 
-EVALUATE = ("evaluate", "--env", "TextCraft-v0", "--split", "dev", "--limit", "2")
+EVALUATE = ("evaluate", "--env", "TextCraft-v0", "--split", "dev", "--limit", "2", "--model", CRAFTER)
 
 
 @pytest.mark.parametrize("way", PLAYED.values(), ids=PLAYED.keys())

@@ -16,25 +16,28 @@ BASE = RunSpec("TextCraft-v0", "test", "", limit=6)
 
 
 def test_grid__crosses_what_an_agent_takes():
-    cells = list(grid(["react", "adapt"], [1, 2], ["simulated:span=3", "simulated:span=4"]))
+    cells = list(grid(["react", "adapt"], [1, 2], ["tests.doubles:Crafter,reach=1", "tests.doubles:Crafter,reach=2"]))
     assert [(cell.agent, cell.d_max, cell.model[-1]) for cell in cells] == [
-        ("react", None, "3"),
-        ("react", None, "4"),
-        ("adapt", 1, "3"),
-        ("adapt", 1, "4"),
-        ("adapt", 2, "3"),
-        ("adapt", 2, "4"),
+        ("react", None, "1"),
+        ("react", None, "2"),
+        ("adapt", 1, "1"),
+        ("adapt", 1, "2"),
+        ("adapt", 2, "1"),
+        ("adapt", 2, "2"),
     ]
-    assert list(grid(["adapt"], [], ["simulated"])) == [Cell("adapt", None, "simulated")]
+    assert list(grid(["adapt"], [], ["tests.doubles:Crafter"])) == [Cell("adapt", None, "tests.doubles:Crafter")]
     with pytest.raises(UnknownName, match="Did you mean react"):
-        list(grid(["raect"], [1], ["simulated"]))
+        list(grid(["raect"], [1], ["tests.doubles:Crafter"]))
 
 
 def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Path):
-    cells = list(grid(["react", "adapt"], [2], ["simulated:span=3", "simulated:span=5"]))
+    cells = list(grid(["react", "adapt"], [2], ["tests.doubles:Crafter,reach=2", "tests.doubles:Crafter,reach=3"]))
     found = sweep(BASE, cells, tmp_path)
     assert list(found) == cells
-    assert read_config(tmp_path / "adapt_d2_simulated-span=3")["agent_args"] == {"form": "line", "d_max": 2}
+    assert read_config(tmp_path / "adapt_d2_tests.doubles-Crafter-reach=2")["agent_args"] == {
+        "form": "line",
+        "d_max": 2,
+    }
     rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
     assert rows == tidy(found)
     for cell, by_group in found.items():
@@ -49,11 +52,11 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
 
 def test_sweep__gives_an_argument_to_the_agents_that_take_it(tmp_path: Path):
     base = replace(BASE, limit=1, agent_args={"planner_tokens": 99})
-    sweep(base, list(grid(["react", "adapt"], [], ["simulated"])), tmp_path)
-    assert read_config(tmp_path / "react_simulated")["agent_args"] == {"form": "line"}
-    assert read_config(tmp_path / "adapt_simulated")["agent_args"] == {"form": "line", "planner_tokens": 99}
+    sweep(base, list(grid(["react", "adapt"], [], ["tests.doubles:Crafter"])), tmp_path)
+    assert read_config(tmp_path / "react_tests.doubles-Crafter")["agent_args"] == {"form": "line"}
+    assert read_config(tmp_path / "adapt_tests.doubles-Crafter")["agent_args"] == {"form": "line", "planner_tokens": 99}
     with pytest.raises(ValueError, match="none of the agents takes the argument 'planner_tokens'"):
-        sweep(base, list(grid(["react"], [], ["simulated"])), tmp_path)
+        sweep(base, list(grid(["react"], [], ["tests.doubles:Crafter"])), tmp_path)
 
 
 def _replay(spec, out):
@@ -63,7 +66,7 @@ def _replay(spec, out):
 
 
 def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
-    found = sweep(BASE, [Cell("react", None, "simulated:span=99")], tmp_path)
+    found = sweep(BASE, [Cell("react", None, "tests.doubles:Crafter,reach=9")], tmp_path)
     headings, row = table(found)
     named = dict(zip(headings, row, strict=True))
     assert (named["agent"], named["d_max"], named["n"], named["won %"]) == ("react", "-", "6", "100.0")
@@ -74,14 +77,14 @@ def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
 
 
 def test_table__shows_all_where_tasks_form_no_groups(tmp_path: Path):
-    (found,) = sweep(BASE, [Cell("expert", None, "simulated")], tmp_path).values()
-    alone = {Cell("expert", None, "simulated"): {"all": found["all"]}}
+    (found,) = sweep(BASE, [Cell("expert", None, "tests.doubles:Crafter")], tmp_path).values()
+    alone = {Cell("expert", None, "tests.doubles:Crafter"): {"all": found["all"]}}
     assert dict(zip(*table(alone), strict=True))["won % by group"] == "100"
     assert legend(alone) == "By group: all."
 
 
 def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
-    cells = [Cell("react", None, "simulated:span=99", seed) for seed in (0, 1)]
+    cells = [Cell("react", None, "tests.doubles:Crafter,reach=9", seed) for seed in (0, 1)]
     (found,) = sweep(BASE, cells[:1], tmp_path).values()
     nothing = {group: replace(of, episodes=0, calls={}, errors=of.episodes) for group, of in found.items()}
     (_, alone), (_, both) = (table(dict(zip(cells, runs, strict=False))) for runs in ([found], [found, nothing]))
@@ -95,26 +98,26 @@ def test_cell__names_a_folder_that_is_none_elsewhere():
 
 
 def test_cell__of_a_long_model_has_a_folder_of_a_bounded_name(tmp_path: Path):
-    cells = [Cell("random", None, f"simulated:span={'0' * 300}{seed}") for seed in range(2)]
+    cells = [Cell("random", None, f"local:threads={'0' * 300}{seed}") for seed in range(2)]
     cells += [Cell("random", None, "\N{SNOWMAN}é\ud800" * 200), Cell("random", None, "名" * 300)]
     names = folder_names(cells)
     assert len(set(names.values())) == 4
     for name in names.values():
         (tmp_path / name).mkdir()
         assert len(name.encode()) <= MAX_NAME
-    assert names[cells[0]].startswith("random_simulated-span=000")
+    assert names[cells[0]].startswith("random_local-threads=000")
 
 
 def test_folder_names__are_different_where_models_look_alike(tmp_path: Path):
-    models = ["simulated:span=4", "simulated-span=4", "Simulated:span=4", "simulated:span=4"]
+    models = ["local:slots=4", "local-slots=4", "Local:slots=4", "local:slots=4"]
     names = folder_names([Cell("random", None, model) for model in models])
     assert list(names.values()) == [
-        "random_simulated-span=4",
-        "random_simulated-span=4_2",
-        "random_Simulated-span=4_3",
+        "random_local-slots=4",
+        "random_local-slots=4_2",
+        "random_Local-slots=4_3",
     ]
     base = replace(BASE, agent_args={}, limit=2)
-    alike = [Cell("random", None, model) for model in ("simulated:slip=0.1,seed=1", "simulated:slip=0.1/seed=1")]
+    alike = [Cell("random", None, model) for model in ("m:M,slip=0.1,seed=1", "m:M,slip=0.1/seed=1")]
     played: list[str] = []
 
     def plays(spec: RunSpec, out: Path) -> list[dict]:
@@ -122,7 +125,7 @@ def test_folder_names__are_different_where_models_look_alike(tmp_path: Path):
         return []
 
     sweep(base, alike, tmp_path, run=plays)
-    assert played == ["random_simulated-slip=0.1-seed=1", "random_simulated-slip=0.1-seed=1_2"]
+    assert played == ["random_m-M-slip=0.1-seed=1", "random_m-M-slip=0.1-seed=1_2"]
 
 
 def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
@@ -132,12 +135,12 @@ def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
     written += [file.read_text(encoding="utf-8") for file in tmp_path.rglob("*") if file.is_file()]
     assert "secret" not in "".join(written)
     with pytest.raises(ValueError, match="d_max"):
-        sweep(BASE, [Cell("adapt", 0, "simulated")], tmp_path)
+        sweep(BASE, [Cell("adapt", 0, "tests.doubles:Crafter")], tmp_path)
 
 
 def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path: Path):
-    cells = list(grid(["random"], [], ["simulated"], [0, 1, 2]))
-    assert [cell.name for cell in cells] == [f"random_simulated_seed{seed}" for seed in range(3)]
+    cells = list(grid(["random"], [], ["tests.doubles:Crafter"], [0, 1, 2]))
+    assert [cell.name for cell in cells] == [f"random_tests.doubles-Crafter_seed{seed}" for seed in range(3)]
     found = sweep(replace(BASE, limit=20), cells, tmp_path)
     assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
     rates = [by_group["all"].rate for by_group in found.values()]

@@ -30,24 +30,24 @@ from fastapi.testclient import TestClient
 
 import textcraft_gym
 from tests.agents.models.tiny_gguf import tiny_model
+from tests.doubles import CRAFTER, Crafter
 from tests.serving.live import serving
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.llama_server import import_xllamacpp
 from textcraft_gym.agents.models.spec import make_model
-from textcraft_gym.agents.simulated.cues import Cue, read_question
-from textcraft_gym.agents.simulated.model import SimulatedModel
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 from textcraft_gym.serving.model.app import create_app
 from textcraft_gym.serving.model.batching import MAX_BATCH, Batcher, Overloaded
 from textcraft_gym.serving.model.chat_prompt import chat_prompt
+from textcraft_gym.testing import SayingModel
 
-FAULTY = "simulated:span=6,slip=0.1,misjudge=0.1"
+PLAYERS = {"TextCraft-v0": f"{CRAFTER},reach=3,slip=0.1", "ALFWorld-v0": "tests.doubles:Recorded,tape=served"}
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    with serving(create_app(SimulatedModel(6, slip=0.1, misjudge=0.1), "simulated")) as port:
+    with serving(create_app(Crafter(9), "crafter")) as port:
         yield port
 
 
@@ -72,14 +72,15 @@ def observation(task: str = "minecraft:beehive") -> str:
         ("ALFWorld-v0", "autoplan", ""),
     ],
 )
-def test_model__plays_as_it_does_without_a_server(port: int, env: str, agent: str, options: str, tmp_path: Path):
-    spec = f"openai:simulated,api_key=none,base_url=http://127.0.0.1:{port}/v1{options}"
+def test_model__plays_as_it_does_without_a_server(env: str, agent: str, options: str, tmp_path: Path):
     # A chat model would be told how to reply in messages, by other prompts than the direct one.
     form = {"form": "line"} if agent == "react" else {}
-    found = {
-        name: evaluate(RunSpec(env, agent=agent, agent_args=form, model=model, limit=4, workers=2), tmp_path / name)
-        for name, model in (("served", spec), ("direct", FAULTY))
-    }
+    found = {}
+    with serving(create_app(make_model(PLAYERS[env]), "player")) as port:
+        served = f"openai:player,api_key=none,base_url=http://127.0.0.1:{port}/v1{options}"
+        for name, model in (("served", served), ("direct", PLAYERS[env])):
+            spec = RunSpec(env, agent=agent, agent_args=form, model=model, limit=4, workers=2)
+            found[name] = evaluate(spec, tmp_path / name)
     assert [record["error"] for record in found["served"]] == [None] * 4
     parts = ("task", "transcript", "won", "claimed_success", "usage")
     served, direct = (
@@ -119,7 +120,7 @@ def test_model__plays_for_an_agent_that_knows_nothing_of_this_suite(client: open
         {"role": "user", "content": [{"type": "text", "text": text}]},
     ]
     for _ in range(20):
-        answer = client.chat.completions.create(model="simulated", messages=messages, temperature=0, stop="\n")
+        answer = client.chat.completions.create(model="crafter", messages=messages, temperature=0, stop="\n")
         reply = answer.choices[0].message.content or ""
         text, _, done, _, info = env.step(textcraft_gym.last_command(reply))
         messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": text}]
@@ -129,7 +130,7 @@ def test_model__plays_for_an_agent_that_knows_nothing_of_this_suite(client: open
 
 
 def test_stream__has_the_pieces_of_the_answer(client: openai.OpenAI):
-    asked: dict[str, Any] = {"model": "simulated", "temperature": 0, "n": 2, "seed": 3}
+    asked: dict[str, Any] = {"model": "crafter", "temperature": 0, "n": 2, "seed": 3}
     chat = asked | {"messages": [{"role": "user", "content": observation()}]}
     whole = client.chat.completions.create(**chat)
     pieces = list(client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True}))
@@ -152,7 +153,7 @@ def test_stream__has_the_pieces_of_the_answer(client: openai.OpenAI):
 
 
 def test_usage__counts_each_prompt_once(client: openai.OpenAI):
-    asked: dict[str, Any] = {"model": "simulated", "prompt": ["x" * 40, "y" * 80], "temperature": 0}
+    asked: dict[str, Any] = {"model": "crafter", "prompt": ["x" * 40, "y" * 80], "temperature": 0}
     one, three = (client.completions.create(**asked, n=n).usage for n in (1, 3))
     assert one
     assert three
@@ -162,8 +163,8 @@ def test_usage__counts_each_prompt_once(client: openai.OpenAI):
 
 
 def test_models__are_listed(client: openai.OpenAI):
-    assert [model.id for model in client.models.list()] == ["simulated"]
-    assert client.models.retrieve("simulated").owned_by == "textcraft-gym"
+    assert [model.id for model in client.models.list()] == ["crafter"]
+    assert client.models.retrieve("crafter").owned_by == "textcraft-gym"
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("gpt")
 
@@ -175,12 +176,17 @@ MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
     ("asked", "status", "param", "code"),
     [
         ({"model": "gpt", "messages": MESSAGES}, 404, None, "model_not_found"),
-        ({"model": "simulated", "messages": []}, 400, "messages", None),
-        ({"model": "simulated", "messages": [{"role": "king", "content": "x"}]}, 400, "messages.0.role", None),
-        ({"model": "simulated", "messages": MESSAGES, "max_tokens": 0}, 400, "max_tokens", None),
-        ({"model": "simulated", "messages": MESSAGES, "temperature": "hot"}, 400, "temperature", None),
-        ({"model": "simulated", "messages": MESSAGES, "n": 10**9}, 400, "n", None),
-        ({"model": "simulated", "messages": MESSAGES, "tools": [{"type": "function"}]}, 400, "tools", None),
+        ({"model": "crafter", "messages": []}, 400, "messages", None),
+        (
+            {"model": "crafter", "messages": [{"role": "king", "content": "x"}]},
+            400,
+            "messages.0.role",
+            None,
+        ),
+        ({"model": "crafter", "messages": MESSAGES, "max_tokens": 0}, 400, "max_tokens", None),
+        ({"model": "crafter", "messages": MESSAGES, "temperature": "hot"}, 400, "temperature", None),
+        ({"model": "crafter", "messages": MESSAGES, "n": 10**9}, 400, "n", None),
+        ({"model": "crafter", "messages": MESSAGES, "tools": [{"type": "function"}]}, 400, "tools", None),
     ],
 )
 def test_error__is_in_openais_form(client: openai.OpenAI, asked: dict[str, Any], status: int, param: Any, code: Any):
@@ -194,9 +200,9 @@ def test_error__is_in_openais_form(client: openai.OpenAI, asked: dict[str, Any],
 def test_error__of_a_body_that_is_too_large(port: int):
     with openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0) as client:
         with pytest.raises(openai.APIStatusError) as refused:
-            client.completions.create(model="simulated", prompt="x" * 10_000_000)
+            client.completions.create(model="crafter", prompt="x" * 10_000_000)
         assert refused.value.status_code == 413
-        assert client.completions.create(model="simulated", prompt="x").choices[0].text
+        assert client.completions.create(model="crafter", prompt="x").choices[0].text
 
 
 class Recorder:
@@ -380,7 +386,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
 FIELDS = ("messages", "prompt", "max_tokens", "temperature", "stop", "seed", "n", "stream", "stream_options", "tools")
 BODIES = st.fixed_dictionaries(
-    {"model": st.just("simulated")},
+    {"model": st.just("crafter")},
     optional=dict.fromkeys(FIELDS, VALUES)
     | {"messages": st.just([{"role": "user", "content": "\ud800"}]) | VALUES, "prompt": VALUES},
 )
@@ -388,7 +394,7 @@ BODIES = st.fixed_dictionaries(
 
 @pytest.fixture(scope="module")
 def in_process() -> TestClient:
-    return TestClient(create_app(SimulatedModel(), "simulated"))
+    return TestClient(create_app(Crafter(), "crafter"))
 
 
 @given(st.sampled_from(["chat/completions", "completions"]), BODIES | VALUES, st.booleans())
@@ -404,7 +410,7 @@ def test_model__answers_anything(in_process: TestClient, path: str, body: Any, h
 def test_chat_prompt__is_the_text_of_this_suites_dialogues():
     asked: list[Dialogue] = []
 
-    class Listening(SimulatedModel):
+    class Listening(SayingModel):
         def complete(self, prompt: Any, **options: Any) -> Completion:
             if isinstance(prompt, Dialogue):
                 asked.append(prompt)
@@ -414,7 +420,7 @@ def test_chat_prompt__is_the_text_of_this_suites_dialogues():
         for agent in ("react", "autoplan"):
             if agent == "react" or env_id == "ALFWorld-v0":
                 made = RunSpec(env_id, agent=agent, model=None).make_agent()
-                textcraft_gym.run_episode(gym.make(env_id), made, model=Listening(8), seed=0)
+                textcraft_gym.run_episode(gym.make(env_id), made, model=Listening("look"), seed=0, max_calls=30)
     assert len(asked) > 30
     for dialogue in asked:
         assert chat_prompt(dialogue.messages) == dialogue
@@ -430,7 +436,8 @@ CHATS = st.lists(
 @given(CHATS)
 def test_chat_prompt__asks_where_the_text_so_far_does_not(messages: list[Message]):
     def asking(text: str) -> str:
-        return text if read_question(text).cue is not Cue.PLAN else f"{text}\n>"
+        line = text.rstrip().rpartition("\n")[2]
+        return text if line == ">" or re.search(r"(Your answer|\bThought):$", line) else f"{text}\n>"
 
     text, separator = "", "\n\n"
     for role, content, *_ in messages:
@@ -453,13 +460,23 @@ def test_chat_prompt__of_any_size_takes_a_moment():
 
 
 def test_command__serves_a_model_until_ctrl_c():
-    command = [sys.executable, "-m", "textcraft_gym", "serve", "model", "--model", "simulated:span=3", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "serve",
+        "model",
+        "--model",
+        CRAFTER,
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout
         served, _, address = server.stdout.readline().partition(" at ")
-        assert served == "The model simulated is served"
+        assert served == "The model tests.doubles is served"
         with openai.OpenAI(base_url=address.split()[0], api_key="none", max_retries=0) as client:
-            assert client.completions.create(model="simulated", prompt="x").choices[0].text
+            assert client.completions.create(model="tests.doubles", prompt="x").choices[0].text
             server.send_signal(signal.SIGINT)
             output, errors = server.communicate(timeout=60)
     assert (server.returncode, output, errors) == (0, "", "")

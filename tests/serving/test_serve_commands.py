@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.doubles import CRAFTER
 from textcraft_gym.cli import main
 
 
@@ -13,7 +14,7 @@ from textcraft_gym.cli import main
     ("command", "extra"),
     [
         (["agentgym", "--env", "textcraft"], "serve"),
-        (["model", "--model", "simulated"], "serve"),
+        (["model", "--model", CRAFTER], "serve"),
         (["openenv", "--env", "TextCraft-v0"], "openenv"),
     ],
 )
@@ -39,7 +40,7 @@ def test_command__says_what_to_install(
 def test_command__refuses_a_name_with_a_port(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
     pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
-    command = ["model", "--model", "simulated", "--port", "0", "--allow-host", "box:8000"]
+    command = ["model", "--model", CRAFTER, "--port", "0", "--allow-host", "box:8000"]
     monkeypatch.setattr(sys, "argv", ["textcraft-gym", "serve", *command])
     with pytest.raises(SystemExit) as stopped:
         main()

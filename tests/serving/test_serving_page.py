@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from textcraft_gym.agents.simulated.model import SimulatedModel
+from tests.doubles import Crafter
 from textcraft_gym.cli import app as command_line
 from textcraft_gym.serving import descriptors, guard, sessions
 
@@ -47,7 +47,8 @@ def test_page__plays_with_the_served_model(tmp_path: Path):
     from tests.serving.live import serving
     from textcraft_gym.serving.model.app import create_app
 
-    with serving(create_app(SimulatedModel(8), "simulated")) as port:
+    (name,) = re.findall(r'model="(\w+)"', BLOCKS[1])
+    with serving(create_app(Crafter(), name)) as port:
         assert run_block(BLOCKS[1], port, tmp_path) == ["Crafted 1 minecraft:beehive"]
 
 

@@ -1,8 +1,8 @@
 """What a run is expected to take, before any model is asked.
 
-It is taken from the episodes that the run folder has already, if they are enough; else from figures that were measured
-with the simulated model for each agent in each world (``benchmarks/expected_costs.py``), where a token is four
-characters.
+It is taken from the episodes that the run folder has already, if they are enough; else from figures of each agent
+in each world, where a token is four characters. ``benchmarks/expected_costs.py`` measures them with a model; those that
+are there came from a scripted player, which writes short answers.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ CHARACTERS_PER_TOKEN = 4
 TOKENS_OF_A_PRICE = 1_000_000
 QUANTITIES = ("calls", "prompt_tokens", "completion_tokens")
 HEADINGS = ("episodes", "calls", "prompt tokens", "completion tokens", "price", "time")
-SIMULATED = (
-    "Taken from episodes of a simulated model with the agent's default arguments, at four characters a token: a chat "
-    "model writes longer answers, above all when it reasons, and goes on where the simulated one gives up."
+FIGURES = (
+    "Taken from short episodes with the agent's default arguments, at four characters a token: a chat model writes "
+    "longer answers, above all when it reasons, and may go on for longer."
 )
+"""The source of an estimate without episodes of the run's own."""
 ENOUGH = 5
 """Number of episodes in a run folder from which the rest is estimated."""
 
@@ -153,7 +154,7 @@ def _from_figures(bare: Estimate, episodes: Sequence[ByRole], spec: RunSpec) -> 
         completion_tokens=together(of_role["completion_tokens"] for of_role in sums.values()),
         # Without a price there is no cost, unless no model is asked.
         cost=together(costs).times(1 / TOKENS_OF_A_PRICE) if costs or not sums else None,
-        source=SIMULATED if sums else "The agent asks no model.",
+        source=FIGURES if sums else "The agent asks no model.",
         unpriced=tuple(unpriced),
     )
 
@@ -220,8 +221,8 @@ def row_of(estimate: Estimate) -> tuple[str, ...]:
 def notes(estimate: Estimate) -> list[str]:
     """Return what an estimate is worth, in sentences."""
     found = [estimate.source]
-    if estimate.source == SIMULATED:
-        found = [SIMULATED, "Prompt caching is not considered."]
+    if estimate.source == FIGURES:
+        found = [FIGURES, "Prompt caching is not considered."]
         if estimate.cost and estimate.unpriced:
             found.append(f"No price is given for the model of {', '.join(estimate.unpriced)}, which counts as free.")
     return found

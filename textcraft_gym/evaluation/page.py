@@ -23,7 +23,6 @@ from textcraft_gym.evaluation.report import (
     TIMING,
     Rows,
     effort_table,
-    is_simulated,
     pass_rows,
     replies_table,
     success_rows,
@@ -82,7 +81,6 @@ def html_page(
     by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
     asked = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
     judged = {run: summaries for run, summaries in asked.items() if not summaries[ALL].unknown}
-    simulated = {run for run, records in runs.items() if is_simulated(configs[run], records)}
     told = {run: _without_models(configs[run]) if _asks_nothing(runs[run]) else configs[run] for run in runs}
     replies = replies_table(by_group)
     page = _template().render(
@@ -90,8 +88,6 @@ def html_page(
         errors=errors,
         whole={run: summaries[ALL] for run, summaries in by_group.items()},
         episodes=sum(map(len, runs.values())),
-        simulated=simulated,
-        asked_simulated=simulated & asked.keys(),
         settings=_settings({run: _kept(config, is_folded=False) for run, config in told.items()}),
         folded=_settings({run: _kept(config, is_folded=True) for run, config in told.items()}),
         success_headings=SUCCESS[1:],
@@ -101,17 +97,17 @@ def html_page(
         reply_headings=replies[0][1:] if replies else (),
         replies=_by_run(replies[1:]),
         advice={run: advice(records) for run, records in runs.items()},
-        success_plot=plots.success_by_group(by_group, simulated),
+        success_plot=plots.success_by_group(by_group),
         effort_headings=effort_table(by_group)[0][1:] if asked else (),
         effort=_by_run(effort_table(by_group)[1:]),
-        calls_plot=plots.calls_by_group(asked, simulated),
-        k_max_plot=plots.k_max_by_group({run: runs[run] for run in asked}, simulated),
-        claims_plot=plots.claims_and_reward(judged, simulated),
+        calls_plot=plots.calls_by_group(asked),
+        k_max_plot=plots.k_max_by_group({run: runs[run] for run in asked}),
+        claims_plot=plots.claims_and_reward(judged),
         time_headings=TIMING[1:],
         times=_by_run(time_rows(runs)),
         filters=filters(runs, groups(by_group.values())),
         index={
-            "runs": [[run, run in simulated] for run in runs],
+            "runs": list(runs),
             "outcomes": OUTCOMES,
             "columns": Line._fields,
             "lines": [line(number, record) for number, of_run in enumerate(runs.values()) for record in of_run],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -16,7 +16,6 @@ from markupsafe import Markup
 from textcraft_gym.evaluation.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.evaluation.report import Runs
 
-SIMULATED = "simulated model"
 SHARE = "share of episodes (%)"
 WIDTH = 440
 LEFT, RIGHT = 64, 44
@@ -100,12 +99,11 @@ class Axis(NamedTuple):
         return [*tick_labels, _text(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle")]
 
 
-def success_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
+def success_by_group(runs: Runs) -> Markup:
     """Return bars of the share of episodes won, by group and run, with 95% Wilson intervals.
 
     Args:
         runs: Summaries by group of one run or more.
-        simulated: The runs that are marked as a simulated model's.
     """
     names = [*groups(runs.values()), ALL]
     axis = Axis(_left(names), _ticks(100.0))
@@ -121,10 +119,10 @@ def success_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
         y += height + 10
     drawn += axis.words(y - 6, "episodes won (%)")
     legend = {run: _colour(index) for index, run in enumerate(runs)}
-    return _plot("Success by group, with 95% Wilson intervals", y + 36, drawn, legend, simulated)
+    return _plot("Success by group, with 95% Wilson intervals", y + 36, drawn, legend)
 
 
-def calls_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
+def calls_by_group(runs: Runs) -> Markup:
     """Return bars of the mean number of calls to models, by run and group, stacked by role."""
     roles = list(dict.fromkeys(role for by_group in runs.values() for role in by_group[ALL].calls))
     colours = {role: _colour(index) for index, role in enumerate(roles)}
@@ -137,15 +135,14 @@ def calls_by_group(runs: Runs, simulated: Collection[str] = ()) -> Markup:
         return Bar(name, parts, f"{sum(summary.calls.values()):.1f}")
 
     panels = [Panel(run, [bar(run, *item) for item in by_group.items()]) for run, by_group in runs.items()]
-    return _stacked("Calls to models by group", "mean calls per episode", panels, colours, simulated)
+    return _stacked("Calls to models by group", "mean calls per episode", panels, colours)
 
 
-def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: Collection[str] = ()) -> Markup:
+def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
     """Return bars of the share of episodes by their deepest level of decomposition, by run and group.
 
     Args:
         runs: Episode records by run.
-        simulated: The runs that are marked as a simulated model's.
     """
     played = {run: [record for record in records if not record.get("error")] for run, records in runs.items()}
     # Levels beyond the last colour share it: deeper decompositions are rare.
@@ -164,10 +161,10 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]], simulated: C
         Panel(run, [bar(run, name, records) for name in summarise_by_group(records)]) for run, records in played.items()
     ]
     legend = {f"level {level}": colour for level, colour in colours.items()}
-    return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend, simulated)
+    return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend)
 
 
-def claims_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
+def claims_and_reward(runs: Runs) -> Markup:
     """Return a bar per run of the agent's claims of success against the outcomes."""
     colours = {
         "claimed and won": GREEN,
@@ -188,7 +185,7 @@ def claims_and_reward(runs: Runs, simulated: Collection[str] = ()) -> Markup:
         return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
     panels = [panel(run, by_group[ALL]) for run, by_group in runs.items()]
-    return _stacked("Claims of success against outcomes", SHARE, panels, colours, simulated)
+    return _stacked("Claims of success against outcomes", SHARE, panels, colours)
 
 
 def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Part:
@@ -196,9 +193,7 @@ def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Pa
     return Part(percent, colour, f"{percent:.0f}%", f"{bar}: {count} of {total} {outcome}")
 
 
-def _stacked(
-    title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour], simulated: Collection[str]
-) -> Markup:
+def _stacked(title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour]) -> Markup:
     """Return a plot of stacked bars: runs one below the other, on one scale."""
     bars = [bar for panel in panels for bar in panel.bars]
     longest = max((sum(part.length for part in bar.parts) for bar in bars), default=0.0)
@@ -207,7 +202,7 @@ def _stacked(
     drawn: list[Markup] = []
     y = TITLE - 8
     for panel in panels:
-        drawn.append(_name(panel.run, 0, y + 18, simulated))
+        drawn.append(_text(0, y + 18, _element("tspan", _cut(panel.run, 44), font_weight=600)))
         if panel.note:
             y += LINE
             drawn.append(_text(0, y + 16, panel.note, opacity=0.75))
@@ -246,7 +241,7 @@ def _cut(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _legend(legend: Mapping[str, Colour], simulated: Collection[str]) -> Markup:
+def _legend(legend: Mapping[str, Colour]) -> Markup:
     return _element(
         "ul",
         *(
@@ -254,8 +249,6 @@ def _legend(legend: Mapping[str, Colour], simulated: Collection[str]) -> Markup:
                 "li",
                 _element("span", class_="swatch", style=f"background: {colour.fill}"),
                 _element("span", label, class_="label"),
-                " ",
-                _element("span", SIMULATED, class_="simulated") if label in simulated else "",
             )
             for label, colour in legend.items()
         ),
@@ -285,12 +278,6 @@ def _ticks(longest: float, most: int = 6) -> list[float]:
     return [round(step * index, 3) for index in range(count + 1)]
 
 
-def _name(run: str, x: float, y: float, simulated: Collection[str]) -> Markup:
-    name = _element("tspan", _cut(run, 30 if run in simulated else 44), font_weight=600)
-    mark = _element("tspan", f" {SIMULATED}", fill="var(--simulated, currentColor)") if run in simulated else ""
-    return _text(x, y, name + mark)
-
-
 def _won(summary: Summary) -> str:
     interval = f"95% interval {100 * summary.low:.1f} to {100 * summary.high:.1f}%"
     return f"{summary.won} of {summary.episodes} won, {_percent(summary.rate)} ({interval})"
@@ -309,7 +296,6 @@ def _plot(
     height: float,
     drawn: Iterable[Markup],
     legend: Mapping[str, Colour],
-    simulated: Collection[str] = (),
 ) -> Markup:
     image = _element(
         "svg",
@@ -323,7 +309,7 @@ def _plot(
         fill="currentColor",
         font_size=13,
     )
-    return _element("div", image, _legend(legend, simulated), class_="plot")
+    return _element("div", image, _legend(legend), class_="plot")
 
 
 def _rect(x: float, y: float, width: float, height: float, colour: Colour, hint: str = "") -> Markup:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -15,22 +14,9 @@ from textcraft_gym.printable import printable
 SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "limits", "errors")
 PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
 TIMING = ("run", "group", "n", "mean s", "median s", "95% below", "longest s", "s in models", "s per call")
-SIMULATED = " (simulated model)"
-"""Mark of a run whose numbers come from a simulated model."""
 
 Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
 Rows: TypeAlias = list[tuple[str, ...]]
-
-
-def is_simulated(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> bool:
-    """Return whether a simulated model was called. Configs name a model even for agents that call none."""
-    named = any(re.search(r"(?:^|[ .])simulated(?::|$)", str(config.get(key))) for key in ("model", "planner"))
-    return named and any(sum(record["calls"].values()) for record in records)
-
-
-def label(run: str, config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> str:
-    """Return a run's name for tables, marked if its numbers come from a simulated model."""
-    return run + SIMULATED if is_simulated(config, records) else run
 
 
 def codes(config: Mapping[str, Any]) -> list[str]:

@@ -37,7 +37,7 @@ from textcraft_gym.evaluation.records import (
     read_lines,
     read_records,
 )
-from textcraft_gym.evaluation.report import codes, label, markdown
+from textcraft_gym.evaluation.report import codes, markdown
 
 BLOCK = 1 << 16
 """Bytes read at once."""
@@ -148,7 +148,7 @@ class RunFolder:
         as_json = json.dumps({name: asdict(summary) for name, summary in summaries.items()}, indent=2)
         atomic_write(self.path / "summary.json", as_json + "\n")
         config = read_config(self.path)
-        table = markdown({label(self.path.name, config, records): summaries}, advice(records))
+        table = markdown({self.path.name: summaries}, advice(records))
         atomic_write(self.path / "report.md", table)
         self._write_config({**config, "finished": now()})
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
-from textcraft_gym.agents.contract.model import Model
+from textcraft_gym.agents.contract.model import Completion, Model, ModelError, ModelUnavailable
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.models.spec import form_of_spec, make_model, price_of, prompts_of, recorded_spec, without_key
 from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
 from textcraft_gym.agents.redaction import redacted, register_environment, without_secrets
-from textcraft_gym.agents.registry import make_agent, takes
+from textcraft_gym.agents.registry import AGENTS, asks, make_agent, takes
 from textcraft_gym.errors import at_least
 from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
 from textcraft_gym.evaluation.episode_limits import EpisodeLimits
@@ -30,6 +30,8 @@ from textcraft_gym.wrappers.registry import make_wrapper
 if TYPE_CHECKING:
     from textcraft_gym.evaluation.backends import Backend
 
+DEFAULT_MODEL = "local"
+"""The model that answers an agent where none is named."""
 DEFAULT_SEEDS = 100
 """Default number of episodes in an environment without tasks."""
 MAX_TEMPERATURE = 2
@@ -44,6 +46,17 @@ def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]
         decides: Whether it can change an episode. Runs that differ only in other fields are the same run.
     """
     return {"help": help, "flag": flag, "decides": decides}
+
+
+class _Missing:
+    """The default model where it is not installed."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def complete(self, *request: Any, **how: Any) -> Completion:
+        """Raise what keeps the model from being made."""
+        raise ModelUnavailable(self.reason)
 
 
 @dataclass(frozen=True)
@@ -65,10 +78,10 @@ class RunSpec:
         default_factory=dict, metadata=_about("KEY=VALUE for the agent; may be repeated.", flag="agent-arg")
     )
     model: str | Model | Mapping[str, str | Model] | None = field(
-        default="simulated",
+        default=DEFAULT_MODEL,
         metadata=_about(
-            "Model that answers the agent: simulated:span=N[,slip=P,...], "
-            "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...], local[:FILE.gguf,...] or MODULE:CLASS."
+            "Model that answers the agent: local[:FILE.gguf,...], "
+            "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...] or MODULE:CLASS."
         ),
     )
     planner: str | Model | None = field(default=None, metadata=_about("Another model for the planner's completions."))
@@ -199,6 +212,11 @@ class RunSpec:
         return models if self.planner is None else {**models, "planner": self.planner}
 
     @property
+    def asked(self) -> dict[str, str | Model]:
+        """The models that the agent asks: none for a policy, or an agent whose class has ``asks = False``."""
+        return self.models if asks(self.agent) else {}
+
+    @property
     def episode_limits(self) -> EpisodeLimits:
         """What each episode may take."""
         return EpisodeLimits(self.episode_seconds, self.episode_tokens, self.episode_cost)
@@ -211,7 +229,7 @@ class RunSpec:
         """
         if self.prompts is not None:
             return str(self.prompts)
-        executor = self.models.get("executor")
+        executor = self.asked.get("executor")
         return None if executor is None else prompts_of(executor)
 
     def register_secrets(self) -> None:
@@ -282,22 +300,27 @@ class RunSpec:
         return env
 
     def make_models(self) -> dict[str, Model]:
-        """Return the model of each role.
+        """Return the model of each role that the agent asks.
+
+        Where the default model cannot be had, a user's agent gets to know it when it asks, if it does.
 
         Raises:
             ModelError: If one cannot be made.
         """
-        return {
-            role: make_model(model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed)
-            if isinstance(model, str)
-            else model
-            for role, model in self.models.items()
-        }
+        return {role: self._made(model) if isinstance(model, str) else model for role, model in self.asked.items()}
+
+    def _made(self, model: str) -> Model:
+        try:
+            return make_model(model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed)
+        except ModelError as error:
+            if model != DEFAULT_MODEL or (isinstance(self.agent, str) and self.agent in AGENTS):
+                raise
+            return _Missing(str(error))
 
     def described(self) -> dict[str, Any]:
         """Return the options that can change episodes, as JSON values: objects by name, and without secrets."""
         shown = {option.name: getattr(self, option.name) for option in fields(self) if option.metadata["decides"]}
-        names = {role: _model_name(model) for role, model in self.models.items()}
+        names = {role: _model_name(model) for role, model in self.asked.items()}
         others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
         return redacted(
             {

@@ -145,7 +145,7 @@ def play_run(
 
 def _warn_of_equal_repeats(spec: RunSpec) -> None:
     """Warn where the episodes of a task may only repeat the first: every answer would be the likeliest."""
-    if spec.repeats > 1 and spec.models and not (spec.temperature or getattr(spec.make_agent(), "temperature", 0)):
+    if spec.repeats > 1 and spec.asked and not (spec.temperature or getattr(spec.make_agent(), "temperature", 0)):
         why = "the repeats of a task are alike unless the agent draws at random: it asks at a temperature of 0"
         warn(f"{why}; give one (--temperature 0.7)", stacklevel=3)
 

@@ -30,7 +30,7 @@ from textcraft_gym.evaluation.records import (
     read_lines,
 )
 from textcraft_gym.evaluation.replay import REPLAYED, SUMMED, Difference, differences
-from textcraft_gym.evaluation.report import SIMULATED, label, markdown, several_codes
+from textcraft_gym.evaluation.report import markdown, several_codes
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import Plan, plan
 from textcraft_gym.printable import printable
@@ -287,10 +287,8 @@ def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[
     for where, recorded, here in _leaves(summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))):
         found.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
     # A folder may have been renamed since: then the run goes by the name that the report has.
-    held = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0].removesuffix(SIMULATED)
-    if report not in (
-        markdown({label(name, config, records): summaries}, advice(records)) for name in (folder.name, held)
-    ):
+    held = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0]
+    if report not in (markdown({name: summaries}, advice(records)) for name in (folder.name, held)):
         found.differs("report.md", "it is not the table of the records")
 
 

@@ -2,7 +2,7 @@
 
 Inspect imports this module by its entry point. It offers a task for each world; three solvers, of which ``chat`` is the
 default, ``command_tool`` gives the model a tool, and ``suite_agent`` has an agent of the suite play with inspect's
-models; the scorers ``reward`` and ``won``; and the suite's own models, as ``--model textcraft_gym/simulated:span=5``.
+models; the scorers ``reward`` and ``won``; and the suite's own models, as ``--model textcraft_gym/local``.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def won() -> Scorer:
 
 @modelapi(name="textcraft_gym")
 def suite_models() -> type[ModelAPI]:
-    """Return the class of the suite's models, whose names are specs such as ``simulated:span=5``."""
+    """Return the class of the suite's models, whose names are specs such as ``local:threads=2``."""
     return SuiteModel
 
 
@@ -275,7 +275,7 @@ class SuiteModel(ModelAPI):
 
     Args:
         model_name: A spec, as after ``--model`` of an evaluation of the suite. Inspect takes a comma in it for the end
-            of the name, so further options are model arguments: ``-M slip=0.1``.
+            of the name, so further options are model arguments: ``-M slots=2``.
         base_url: Not used.
         api_key: Not used.
         config: Default parameters.

@@ -1,6 +1,6 @@
 """The player's belief about an ALFWorld household: the observations so far, and the usual places of things.
 
-Both the explorer and the simulated model use it. It is built only from the environment's texts.
+The explorer uses it. It is built only from the environment's texts.
 """
 
 from __future__ import annotations

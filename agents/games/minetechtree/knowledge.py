@@ -22,7 +22,6 @@ FAR = 10**6
 """Distance of a source of which none is told, in steps."""
 
 TABLE, FURNACE = "crafting table", "furnace"
-WORN = ("helmet", "chestplate", "leggings", "boots", "shield")
 
 ALIASES = {
     "bed": "white bed",
@@ -155,11 +154,6 @@ def members(name: str) -> list[str]:
 def source(item: str) -> str:
     """Return the source of an item in the world; empty for an item that is made."""
     return _SOURCES.get(item, "")
-
-
-def is_worn(item: str) -> bool:
-    """Return whether an item is worn when it is equipped."""
-    return item.endswith(WORN)
 
 
 def read_held(text: str) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Readers of WebShop's pages and instructions, in ReAct's format: each ``[Button]`` on a separate line.
 
-Both the skills of ADaPT and the simulated model use them.
+The skills of ADaPT and the naive buyer use them.
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@ import gymnasium as gym
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
+from tests.doubles import Recorded
 from textcraft_gym import run_episode
 from textcraft_gym.agents.deps.deps import WHY, DEPSAgent
 from textcraft_gym.agents.deps.goal_planner import MAX_DIALOGUE
 from textcraft_gym.agents.deps.replanner import REPLAN
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.schedule import run_episodes
 
 GET = "get({'oak logs': 2}, null, null); # step 1"
@@ -89,7 +89,7 @@ def test_deps__chooses_commands_in_a_household():
     env = gym.make("ALFWorld-v0", admissible=True, expert=True, max_episode_steps=-1)
     task = "pick_heat_then_place_in_recep-Plate-None-Fridge-5/trial_00001_receptacles10_distractors2_hidden0"
     plan = "#1 pick a plate at countertop 1\n#2 heat the plate with microwave 1\n#3 put the plate in fridge 1"
-    controller = SimulatedModel()
+    controller = Recorded("deps_controller")
     models = {"planner": ScriptedModel(plan), "controller": controller, "executor": ScriptedModel()}
     episode = run_episode(env, DEPSAgent(ALFWORLD, rounds=0), task=task, seed=0, model=models)
     assert episode.won
@@ -117,11 +117,11 @@ def test_choosing__bears_whatever_a_model_says(said: str):
 
 def test_deps__wins_more_with_more_rounds():
     env = gym.make("TextCraft-v0", split="test", max_episode_steps=-1)
-    jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::4]]
+    jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::8]]
 
     def wins(rounds: int) -> int:
         agent = make_agent("deps", profile=TEXTCRAFT, args={"rounds": rounds})
-        model = SimulatedModel(span=5, exempt_plan=True)
+        model = Recorded("deps_rounds")
         return sum(bool(episode.won) for episode in run_episodes([env], agent, jobs, model=model))
 
     assert wins(0) < wins(3) < wins(8)

@@ -6,6 +6,7 @@ import gymnasium as gym
 import pytest
 
 from tests.agents.scripted import ScriptedModel, play
+from tests.doubles import Recorded
 from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
 from textcraft_gym.agents.deps.deps import DEPAgent, DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
@@ -14,7 +15,6 @@ from textcraft_gym.agents.deps.selector import FixedSelector, LearnedSelector
 from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
 from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.agents.simulated import SimulatedModel
 from textcraft_gym.evaluation.schedule import run_episodes
 
 GOALS = ["get({'oak logs': 2})", "craft({'oak planks': 8})", "get({'honeycomb': 3})", "craft({'beehive': 1})"]
@@ -106,7 +106,9 @@ def test_planners__play_a_household_beside_deps():
 
     def wins(name: str, **args: int) -> int:
         agent = make_agent(name, profile=ALFWORLD, args=args)
-        return sum(bool(episode.won) for episode in run_episodes([env], agent, jobs, model=SimulatedModel(span=9)))
+        return sum(
+            bool(episode.won) for episode in run_episodes([env], agent, jobs, model=Recorded("planners_alfworld"))
+        )
 
     once, deps = wins("zero_shot"), wins("deps")
     assert once < deps
@@ -159,13 +161,15 @@ def test_code_as_policies__fails_and_does_not_break(program: str):
     assert episode.claimed_success in (True, False)
 
 
-def test_planners__win_what_can_be_kept_in_mind_and_more_where_they_plan_anew():
+def test_planners__win_more_where_they_plan_anew():
     env = gym.make("TextCraft-v0", split="test", max_episode_steps=-1)
-    jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::8]]
+    jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::16]]
 
     def wins(name: str, **args: int) -> int:
         agent = make_agent(name, profile=TEXTCRAFT, args=args)
-        return sum(bool(episode.won) for episode in run_episodes([env], agent, jobs, model=SimulatedModel(span=5)))
+        return sum(
+            bool(episode.won) for episode in run_episodes([env], agent, jobs, model=Recorded("planners_textcraft"))
+        )
 
     planned = wins("zero_shot")
     assert 0 < planned < wins("zero_shot", rounds=8)

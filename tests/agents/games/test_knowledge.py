@@ -82,11 +82,6 @@ def test_woods_and_fuels__are_those_of_the_game():
         assert {tree.fuels[tree.ids[item]] for item in members(fuel)} == {tenths}
 
 
-def test_worn__is_what_must_be_equipped():
-    for task in tasks("MineTechTree-v0", split="all"):
-        assert knowledge.is_worn(task.aims[0].item) == task.aims[0].worn
-
-
 def test_texts__are_read_as_the_environment_writes_them():
     env = gym.make("MineTechTree-v0", expert=True, costs=True)
     observation, info = env.reset(seed=3, options={"task": "leather_boots"})

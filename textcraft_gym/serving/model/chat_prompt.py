@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from textcraft_gym.agents.contract.model import Dialogue, Message
-from textcraft_gym.agents.simulated.cues import Cue, read_question
 
 _GOALS = ("Goal: ", "Your task is to: ")
+_QUESTION = re.compile(
+    r"""
+    ^(?: > | Answer: | Action: | As\ the\ game\ takes\ it: | Judgement: | (?:Thought|Action)\ \d+: )$
+    | (?: Your\ answer: | \b(?:Flaws|New\ plan|Revision|Summary|Thought): )$
+    | ^(?: Are\ there\ errors\ of\ syntax | def\ solution\( | Detail\ match | From\ which\ step | Mend\ this
+         | Next\ goal | Plan\ as\ goals | Plan\ as\ numbered | Program | Reflection | Simple\ match
+         | Thoughts\ and\ plan | Thoughts,\ then\ the\ answer | Why\ did\ it\ fail )
+    """,
+    re.VERBOSE,
+)
+"""The last line of a prompt of this suite's agents that asks for anything but a plan."""
 
 
 def chat_prompt(messages: Sequence[Message]) -> Dialogue:
@@ -36,7 +47,7 @@ def chat_prompt(messages: Sequence[Message]) -> Dialogue:
 
 def _missing_cue(text: str) -> str:
     """Return what asks for a command, empty where the text ends with a question."""
-    return "\n>" if read_question(text).cue is Cue.PLAN else ""
+    return "" if _QUESTION.search(_last_line(text)) else "\n>"
 
 
 def _last_line(text: str) -> str:
