@@ -16,10 +16,8 @@ JUPYTER := ipykernel jupytext nbclient
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-integrations test-verifiers test-frameworks
 .PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-records bench-report bench-shop
-.PHONY: parity results fingerprints costs horizons learn train-lm eval-lm reward-lm clean
+.PHONY: parity fingerprints costs horizons learn train-lm eval-lm reward-lm clean
 
-# The model of benchmarks/results.
-DEMO_MODEL := simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1
 # The goals that the language model plays, of depth 3, which it never trained on: about a minute on two cores.
 DEMO_GOALS := beetroot_soup chiseled_sandstone ender_chest hopper jack_o_lantern lime_terracotta
 DEMO_LOCAL := --env TextCraft-v0 --split test $(DEMO_GOALS:%=--task minecraft:%) --model local:slots=6 --workers 6 --max-calls 60
@@ -29,24 +27,19 @@ demo: $(VENV)/.demo $(VENV)/.local
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent expert --out runs/demo/expert --no-table
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent random --out runs/demo/random --no-table
 	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random
-	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent react --model $(DEMO_MODEL) --out runs/demo/react --no-table
-	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent adapt --model $(DEMO_MODEL) --out runs/demo/adapt --no-table
-	@echo 'ReAct against ADaPT, both with a simulated model that has faults:'
-	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt
-	$(BIN)/textcraft-gym compare runs/demo/react runs/demo/adapt
 	@if [ -e $(VENV)/.local ]; then $(MAKE) --no-print-directory demo-local; \
-		else echo 'A real language model would play here, but its packages could not be installed.'; fi
-	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random runs/demo/react runs/demo/adapt \
-		$$(ls -d runs/demo/local-react runs/demo/local-adapt 2>/dev/null) --out runs/demo/report.html
+		else echo 'A language model would play here, but its packages could not be installed.'; fi
+	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random $$(ls -d runs/demo/react runs/demo/adapt 2>/dev/null) \
+		--out runs/demo/report.html
 
 # The last act of the demo, where the packages of the language model are there.
 demo-local: $(VENV)/.local
-	rm -rf runs/demo/local-react runs/demo/local-adapt
-	@echo 'ReAct against ADaPT, both with a real language model, on this machine (a minute or two):'
-	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent react --out runs/demo/local-react --no-table
-	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent adapt --out runs/demo/local-adapt --no-table
-	$(BIN)/textcraft-gym report runs/demo/local-react runs/demo/local-adapt
-	$(BIN)/textcraft-gym compare runs/demo/local-react runs/demo/local-adapt
+	rm -rf runs/demo/react runs/demo/adapt
+	@echo 'ReAct against ADaPT, both with a small language model, on this machine (a minute or two):'
+	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent react --out runs/demo/react --no-table
+	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent adapt --out runs/demo/adapt --no-table
+	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt
+	$(BIN)/textcraft-gym compare runs/demo/react runs/demo/adapt
 	@echo 'To watch it play: . $(VENV)/bin/activate; textcraft-gym play TextCraft-v0 --watch local'
 
 test: lint types unit
@@ -136,7 +129,9 @@ notebooks: $(DOCS)/.docs
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
-	$(BIN)/python -m pytest -rs tests/agents/models
+	$(BIN)/python -m pytest -rs tests/agents/models tests/test_docs.py::test_readme__agents_play \
+		'tests/test_docs.py::test_pages__print_what_stands_below_their_code[docs/agents/index.md]' \
+		'tests/test_notebooks.py::test_notebook__runs_as_a_script[evaluate_a_model]'
 
 bench-local: $(VENV)/.local
 	$(BIN)/python benchmarks/local_model.py
@@ -165,9 +160,9 @@ bench-report: $(VENV)/.test
 bench-records: $(VENV)/.test
 	$(BIN)/python benchmarks/records.py
 
-# The picture of the README. Needs chromium and chromedriver.
+# The picture of the README, an episode of the language model. Needs chromium and chromedriver.
 .PHONY: picture
-picture: $(VENV)/.test
+picture: $(VENV)/.test $(VENV)/.local
 	$(BIN)/python benchmarks/picture.py docs/report.png
 
 # A large shop: first load from its files, later loads from the cache, searches. Takes some minutes; the original's size,
@@ -176,22 +171,14 @@ PRODUCTS = 100000
 bench-shop: $(VENV)/.demo
 	$(BIN)/python benchmarks/shopping.py --products $(PRODUCTS)
 
-# The tables of benchmarks/results, with the simulated model. The runs are kept in runs, and an interrupted one resumes.
-results: $(VENV)/.demo
-	$(BIN)/python benchmarks/results.py
-	$(BIN)/python benchmarks/adaplanner.py
-	$(BIN)/python benchmarks/autoplan.py
-	$(BIN)/python benchmarks/hotpotqa.py
-	$(BIN)/python benchmarks/lats.py
-	$(BIN)/python benchmarks/tabletop.py
-
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo
 	$(BIN)/python -m textcraft_gym.evaluation.fingerprints textcraft_gym/evaluation/fingerprints.json
 
-# What an episode of each agent takes in each world, for `--dry-run`: to be measured anew when an agent or a prompt changes.
-costs: $(VENV)/.demo
-	$(BIN)/python benchmarks/expected_costs.py
+# What an episode of each agent takes in each world, for `--dry-run`: to be measured anew when an agent or a prompt changes. The
+# language model plays for hours; AGENTS and WORLDS, with commas, measure some alone, and the other figures stay.
+costs: $(VENV)/.local
+	$(BIN)/python benchmarks/expected_costs.py $(if $(AGENTS),--agents $(AGENTS)) $(if $(WORLDS),--worlds $(WORLDS))
 
 # The horizon model of DEPS's learned selector: logs trajectories in the tech tree, fits the model, writes it into the package.
 horizons: $(VENV)/.demo
@@ -289,7 +276,8 @@ FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-
 # verifiers is not here: it and OpenEnv need different versions of mcp.
 .venv-integrations/.integrations: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-integrations
-	.venv-integrations/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,local,test]' $(JUPYTER)
+	.venv-integrations/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,test]' $(JUPYTER)
+	$(call with-local,.venv-integrations) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
 # On Python 3.10 it cannot be had, and its tests are skipped.

@@ -9,10 +9,9 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from textcraft_gym.agents.contract.model import Completion, Model
-from textcraft_gym.agents.simulated import SimulatedModel
+from scripted import models
+
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
@@ -20,26 +19,13 @@ SLOW_SECONDS = 0.1
 SLOW_TURNS = 5
 
 
-class ConstantModel:
-    """A model with a constant answer after a delay."""
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        self.seconds = seconds
-
-    def complete(self, prompt: Any, **how: Any) -> Completion:
-        """Return the answer after the delay."""
-        if self.seconds:
-            time.sleep(self.seconds)
-        return Completion("inventory", {"prompt_tokens": 1, "completion_tokens": 1})
-
-
-def measure(config: RunSpec, model: Model, workers: int, repeats: int) -> tuple[float, int]:
+def measure(config: RunSpec, workers: int, repeats: int, seconds_of_model: float = 0.0) -> tuple[float, int]:
     """Return the seconds of the fastest run, and its number of calls."""
     seconds, calls = float("inf"), 0
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as folder:
             start = time.perf_counter()
-            records = evaluate(replace(config, model={"executor": model}, workers=workers), Path(folder) / "run")
+            records = evaluate(replace(config, model=models(seconds_of_model), workers=workers), Path(folder) / "run")
             seconds = min(seconds, time.perf_counter() - start)
             calls = sum(sum(record["calls"].values()) for record in records)
     return seconds, calls
@@ -48,14 +34,9 @@ def measure(config: RunSpec, model: Model, workers: int, repeats: int) -> tuple[
 def overhead_per_call() -> None:
     """Print the framework's milliseconds per call of a model that answers immediately."""
     print("milliseconds of overhead per model call, with a model that answers immediately (target: below 1):")
-    cells: list[tuple[str, str, Model, int]] = [
-        ("react", "react, 1 worker", ConstantModel(), 1),
-        ("react", "react, 8 workers", ConstantModel(), 8),
-        ("adapt", "adapt, 1 worker, including the simulated model's own time", SimulatedModel(3), 1),
-    ]
-    for agent, name, model, workers in cells:
-        seconds, calls = measure(RunSpec("TextCraft-v0", "test", agent), model, workers, repeats=5)
-        print(f"  {name}: {1000 * seconds / calls:.3f} ({calls} calls)")
+    for agent, workers in (("react", 1), ("react", 8), ("adapt", 1)):
+        seconds, calls = measure(RunSpec("TextCraft-v0", "test", agent), workers, repeats=5)
+        print(f"  {agent}, {workers} workers: {1000 * seconds / calls:.3f} ({calls} calls)")
 
 
 def throughput_of_workers() -> None:
@@ -64,7 +45,7 @@ def throughput_of_workers() -> None:
     for workers in (1, 8):
         episodes = 4 * workers
         config = RunSpec("TextCraft-v0", "test", "react", agent_args={"turns": SLOW_TURNS}, limit=episodes)
-        rates[workers] = episodes / measure(config, ConstantModel(SLOW_SECONDS), workers, repeats=3)[0]
+        rates[workers] = episodes / measure(config, workers, repeats=3, seconds_of_model=SLOW_SECONDS)[0]
     print(f"episodes a second with a model of {1000 * SLOW_SECONDS:.0f} ms, {SLOW_TURNS} calls per episode:")
     print(f"  1 worker {rates[1]:.2f}, 8 workers {rates[8]:.2f}: {rates[8] / rates[1]:.2f} times (target: 6.8 to 8)")
 

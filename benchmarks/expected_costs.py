@@ -1,6 +1,7 @@
 """What an episode takes of each agent in each world: the figures behind ``textcraft-gym evaluate --dry-run``.
 
-The simulated model, which has faults, plays some tasks of each group. A token is four characters.
+A language model plays some tasks of each group, by default the small one in the process, which takes hours: figures are
+written agent by agent, and those that are not measured stay. A token is four characters.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,8 +28,7 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import plan
 from textcraft_gym.registration import BUNDLED, game_profile
 
-MODEL = "simulated:span=5,false_claim=0.2,slip=0.05,misjudge=0.1"
-"""The model of benchmarks/results."""
+MODEL = "local:context=8192"
 EPISODES = 12
 """Maximum number of tasks of a group."""
 
@@ -71,30 +71,33 @@ def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
-def pairs() -> Iterator[tuple[str, str]]:
-    """Yield each world that plays without a simulator, with each agent that plays it."""
+def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield each world that plays without a simulator, with each agent that plays it; of those given, if any are."""
     for env_id in BUNDLED:
         for agent in AGENTS:
-            if not why_not(agent, game_profile(env_id)):
+            wanted = (not worlds or env_id in worlds) and (not agents or agent in agents)
+            if wanted and not why_not(agent, game_profile(env_id)):
                 yield env_id, agent
 
 
-def measure(env_id: str, agent_name: str) -> Figures:
+def measure(env_id: str, agent_name: str, model_spec: str = MODEL) -> Figures:
     """Return what episodes take: the mean, the 10th and the 90th percentile, by group of tasks and role."""
-    spec, planned, _ = plan(RunSpec(env_id, "all", agent_name, model=MODEL))
+    spec, planned, _ = plan(RunSpec(env_id, "all", agent_name, model=model_spec))
+    agent, model = spec.make_agent(), make_model(model_spec)
     jobs: dict[str, list[Job]] = {}
     for episode in planned.values():
         jobs.setdefault(episode.about["group"], []).append(episode.job)
-    agent = spec.make_agent()
     with closing(spec.make_env(agent)) as env:
-        counts = {group: [_counts(env, agent, job) for job in _spread(of_group)] for group, of_group in jobs.items()}
+        counts = {
+            group: [_counts(env, agent, job, model) for job in _spread(of_group)] for group, of_group in jobs.items()
+        }
     counts[ALL] = [count for of_group in list(counts.values()) for count in of_group]
     return {group: _amounts(of_group) for group, of_group in counts.items()}
 
 
-def _counts(env: gym.Env[str, str], agent: Agent | Policy, job: Job) -> Counts:
+def _counts(env: gym.Env[str, str], agent: Agent | Policy, job: Job, model: Model) -> Counts:
     """Return what an episode takes, by role and quantity."""
-    meter = Meter(make_model(MODEL, seed=job.seed))
+    meter = Meter(model)
     with suppress(ModelError):  # a limit of the model may end the episode, which is paid for all the same
         run_episode(env, agent, task=job.task, seed=job.seed, model=meter, on_request=meter.note_role)
     return meter.counts
@@ -120,6 +123,15 @@ def _spread(jobs: Sequence[Job]) -> list[Job]:
     return [jobs[index * len(jobs) // count] for index in range(count)]
 
 
+def in_order(figures: Mapping[str, Mapping[str, Figures]]) -> dict[str, dict[str, Figures]]:
+    """Return figures in the order of the worlds and agents."""
+    found: dict[str, dict[str, Figures]] = {}
+    for env_id, agent in pairs():
+        if agent in figures.get(env_id, {}):
+            found.setdefault(env_id, {})[agent] = figures[env_id][agent]
+    return found
+
+
 def as_json(figures: Mapping[str, Mapping[str, Figures]]) -> str:
     """Return figures by world and agent as JSON, one line an agent."""
     worlds = []
@@ -129,12 +141,21 @@ def as_json(figures: Mapping[str, Mapping[str, Figures]]) -> str:
     return "{\n" + ",\n".join(worlds) + "\n}\n"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure, and write what was measured after each agent."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=EXPECTED_COSTS)
-    out = parser.parse_args().out
-    figures: dict[str, dict[str, Figures]] = {}
-    for env_id, agent in pairs():
-        figures.setdefault(env_id, {})[agent] = measure(env_id, agent)
+    parser.add_argument("--model", default=MODEL)
+    for name in ("worlds", "agents"):
+        parser.add_argument(f"--{name}", default="", help=f"only these {name}, with commas")
+    arguments = parser.parse_args()
+    worlds, agents = (names.split(",") if names else () for names in (arguments.worlds, arguments.agents))
+    figures = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.is_file() else {}
+    for env_id, agent in pairs(worlds, agents):
+        figures.setdefault(env_id, {})[agent] = measure(env_id, agent, arguments.model)
+        atomic_write(arguments.out, as_json(in_order(figures)))
         print(env_id, agent, figures[env_id][agent][ALL])
-    atomic_write(out, as_json(figures))
+
+
+if __name__ == "__main__":
+    main()

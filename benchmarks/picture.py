@@ -18,8 +18,8 @@ from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
-MODEL = "simulated:span=4"
-TASK = "minecraft:andesite_slab"
+MODEL = "local"
+TASK = "minecraft:lantern"
 WINDOW = (1000, 8000)
 """So large that nothing scrolls."""
 HEIGHT = 1060

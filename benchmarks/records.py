@@ -14,9 +14,12 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from scripted import models
+
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.evaluation.records import line_of
 
+TURNS = {"turns": 12, "patience": 13}
 COMMANDS = {
     "report": ["report", "first"],
     "report --json": ["report", "first", "--json"],
@@ -26,7 +29,8 @@ COMMANDS = {
 
 def write_run(folder: Path, agent: str, episodes: int) -> int:
     """Write a run with many episodes, and return the length of its records in bytes."""
-    records = evaluate(RunSpec("TextCraft-v0", "test", agent, model="simulated:span=4", limit=100), folder)
+    spec = RunSpec("TextCraft-v0", "test", agent, agent_args=TURNS, model=models(), limit=100)
+    records = evaluate(spec, folder)
     texts = [line_of({**record, "task": "<task>"}) for record in records]
     with (folder / "episodes.jsonl").open("w") as file:
         for number in range(episodes):

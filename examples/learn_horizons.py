@@ -1,9 +1,9 @@
 """Learns the durations of goals in Minecraft's tech tree, for DEPS's selector ``learned``.
 
-DEPS with the simulated model as planner and goals in random order plays generated tasks of several goals. For each goal
-that it reaches, its subgoal and the ticks that it took are logged; the horizon, a softmax regression over classes of
-time, is fitted to that log. There is one for each way in which the game tells distances: exactly, roughly, or not at
-all. It takes a minute or two.
+DEPS with the expert's plans and goals in random order plays generated tasks of several goals. For each goal that it
+reaches, its subgoal and the ticks that it took are logged; the horizon, a softmax regression over classes of time, is
+fitted to that log. There is one for each way in which the game tells distances: exactly, roughly, or not at all. It
+takes a minute or two.
 
     python examples/learn_horizons.py --out agents/deps/horizons/minetechtree.json
 
@@ -29,17 +29,15 @@ import textcraft_gym
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene, Subgoal
 from textcraft_gym.agents.contract.goals import Goal
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.horizon import CLASSES, LONGEST, Horizon, features
 from textcraft_gym.agents.games import MINETECHTREE
-from textcraft_gym.agents.simulated import SimulatedModel
-from textcraft_gym.evaluation.schedule import run_episodes
 
 ENV = "MineTechTree-v0"
 EPISODES, TESTS = 600, 100
 FIRST_SEED = 1_000_000
 """Seeds from this one on are for learning, smaller ones for evaluation."""
-SPAN = 99
 SIGHTS = ("exact", "rough", "names")
 
 STEPS, RATE, MOMENTUM, DECAY = 1500, 1.0, 0.9, 1e-5
@@ -83,13 +81,31 @@ def several_goals(rng: random.Random) -> str:
     return "+".join(rng.sample(ids, rng.randint(2, 4)))
 
 
+class Recital(NamedTuple):
+    """A model that has one plan, whatever it is asked."""
+
+    plan: str
+
+    def complete(self, prompt: Any, **how: Any) -> Completion:
+        """Return the plan."""
+        return Completion(self.plan)
+
+
+def as_goals(actions: Iterable[str]) -> str:
+    """Write actions as a plan of goals: ``mine 3 iron ore with stone pickaxe`` as ``mine({'iron ore': 3})``."""
+    found = [re.match(r"(\w+) (?:(\d+) )?(.+?)(?: using .*| with .*)?$", action) for action in actions]
+    return "\n".join(f"{of[1]}({{'{of[3]}': {of[2] or 1}}})" for of in found if of)
+
+
 def play(seeds: Iterable[int], around: str = "exact") -> list[Leg]:
     """Play an episode for each seed in a world that tells distances in one way, and return the log."""
-    jobs = [(several_goals(random.Random(seed)), seed) for seed in seeds]
     agent = Logged()
-    env = gym.make(ENV, around=around, max_episode_steps=-1)
-    for _ in run_episodes([env], agent, jobs, model=SimulatedModel(SPAN)):
-        pass
+    env, planned = (gym.make(ENV, around=around, expert=expert, max_episode_steps=-1) for expert in (False, True))
+    for seed in seeds:
+        task = several_goals(random.Random(seed))
+        _, info = planned.reset(seed=seed, options={"task": task})
+        plan = as_goals(info["expert_plan"])
+        textcraft_gym.run_episode(env, agent, task=task, seed=seed, model=Recital(plan))
     return agent.log
 
 

