@@ -18,26 +18,26 @@ from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
-MODEL = "local"
-TASK = "minecraft:lantern"
+SPEC = RunSpec("TextCraft-v0", "test", "adapt", model="local", tasks=("minecraft:lantern",))
 WINDOW = (1000, 8000)
 """So large that nothing scrolls."""
-HEIGHT = 1060
-"""Height of the picture in pixels; its width is that of the list of episodes."""
-ROW = "#episodes details[open]"
+OPEN = """
+const nodes = document.querySelectorAll("#episodes details[open] details.node");
+nodes.forEach((node, number) => { node.open = number !== 2; });
+return nodes[0];
+"""
+"""Opens all parts of the episode but the first attempt, and returns the whole."""
 
 
 def main(out: Path) -> None:
     """Play the episode and write its picture."""
     with tempfile.TemporaryDirectory() as name, chromium() as browser:
         run, page = Path(name) / "adapt", Path(name) / "report.html"
-        records = evaluate(RunSpec("TextCraft-v0", "test", "adapt", model=MODEL, tasks=(TASK,)), run)
+        records = evaluate(SPEC, run)
         page.write_text(html_page({"adapt": records}, {"adapt": read_config(run)}), encoding="utf-8", newline="\n")
         browser.set_window_size(*WINDOW)
-        browser.get(f"{page.as_uri()}#episodes?{urlencode({'episode': f'adapt/{TASK}'})}")
-        row = browser.find_element("css selector", ROW)
-        row.find_element("css selector", "button").click()  # opens all
-        clip = {**row.rect, "height": HEIGHT, "scale": 1}
+        browser.get(f"{page.as_uri()}#episodes?{urlencode({'episode': f'adapt/{SPEC.tasks[0]}'})}")
+        clip = {**browser.execute_script(OPEN).rect, "scale": 1}
         taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip})
         out.write_bytes(base64.b64decode(taken["data"]))
 

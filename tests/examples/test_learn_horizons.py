@@ -28,7 +28,7 @@ def test_play__logs_what_goals_took():
             assert leg.ticks == 10 * leg.subgoal.amount, leg
         else:
             assert leg.ticks > 5 * leg.subgoal.steps, leg
-    assert {leg.subgoal.verb for leg in legs} == {"mine", "hunt", "craft", "smelt", "equip"}
+    assert {leg.subgoal.verb for leg in legs} == {"mine", "hunt", "craft", "smelt"}
 
 
 def test_fit__is_near_the_truth_with_few_episodes_and_nearer_with_many():
