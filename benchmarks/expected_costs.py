@@ -80,8 +80,9 @@ def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterato
                 yield env_id, agent
 
 
-def measure(env_id: str, agent_name: str, model_spec: str = MODEL) -> Figures:
+def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
     """Return what episodes take: the mean, the 10th and the 90th percentile, by group of tasks and role."""
+    model_spec = model_spec or MODEL
     spec, planned, _ = plan(RunSpec(env_id, "all", agent_name, model=model_spec))
     agent, model = spec.make_agent(), make_model(model_spec)
     jobs: dict[str, list[Job]] = {}
