@@ -16,7 +16,7 @@ JUPYTER := ipykernel jupytext nbclient
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-integrations test-verifiers test-frameworks
 .PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-records bench-report bench-shop
-.PHONY: parity fingerprints costs horizons learn train-lm eval-lm reward-lm clean
+.PHONY: parity fingerprints costs horizons learn prepare-lm train-lm bench-train eval-lm reward-lm clean
 
 # The goals that the language model plays, of depth 3, which it never trained on: about a minute on two cores.
 DEMO_GOALS := beetroot_soup chiseled_sandstone ender_chest hopper jack_o_lantern lime_terracotta
@@ -194,15 +194,20 @@ learn: $(RL)/.rl
 # the processor time was seen to go.
 KEEP_MEMORY := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184
 
-# The adapter of the language model: an hour and a half of training on two idle cores, from nothing or from the last checkpoint
-# in its folder, LM_RUN; a finished one goes on if TOKENS are more. Compiled layers take a C++ compiler; without one they are
-# computed as they are.
-TRAIN := $(KEEP_MEMORY) $(RL)/bin/python examples/language_model/train.py \
-	--dev-goals 12 $(if $(shell command -v g++),--compile)
+# The adapter of the language model: its data, and then the training, from nothing or from the last checkpoint in its folder,
+# LM_RUN. On a GPU minutes; on two idle cores TOKENS=3000000 take an hour and a half, and all of the plan's twelve hours.
+LM_DATA := runs/lm$(if $(TOKENS),-$(TOKENS)).data
 LM_RUN := runs/lm$(if $(LM_SEED),-seed$(LM_SEED))
-train-lm: $(RL)/.local
-	$(TRAIN) --out $(LM_RUN) $(if $(wildcard $(LM_RUN)/checkpoint.pt),--resume) \
-		$(if $(TOKENS),--tokens $(TOKENS)) $(if $(LM_SEED),--seed $(LM_SEED))
+prepare-lm: $(RL)/.local
+	$(RL)/bin/python examples/language_model/prepare.py --out $(LM_DATA) $(if $(TOKENS),--tokens $(TOKENS))
+
+train-lm: prepare-lm
+	$(KEEP_MEMORY) $(RL)/bin/python examples/language_model/train.py --data $(LM_DATA) --out $(LM_RUN) \
+		$(if $(wildcard $(LM_RUN)/checkpoint.pt),--resume) $(if $(LM_SEED),--seed $(LM_SEED))
+
+# Tokens a second of the training, for a minute.
+bench-train: prepare-lm
+	$(KEEP_MEMORY) $(RL)/bin/python examples/language_model/train.py --data $(LM_DATA) --bench
 
 # The gates of the language model with the adapter of the package, or of ADAPTER; LIMIT plays the first goals of each only.
 eval-lm: $(RL)/.local

@@ -1,173 +1,263 @@
-"""The base model with a LoRA adapter, made fast on a CPU.
+"""The base model with a LoRA adapter, and what it learns from a batch, made fast on a CPU and on a GPU.
 
-Three things make a step on two cores several times as fast as the libraries' defaults: arithmetic in bfloat16, an
-attention of several dialogues behind one situation that computes only what is seen, and a loss that computes the
-probabilities of the learnt tokens only, and once. Layers that are compiled where there is a C++ compiler are faster
-still.
+A batch has several dialogues behind one situation, which do not see one another. On a CPU attention computes only what
+is seen, and on a GPU it gets a mask. The loss computes the probabilities of the learnt tokens only, and once.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
-from dialogue import Example
-from peft import LoraConfig, get_peft_model
-from torch import Tensor
-from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer, GgufConfig
-
-from textcraft_gym.agents.models.weights import find_files
+from base import Base, Sizes
+from packed import UNLEARNT, Part
+from torch import Tensor, nn
+from torch.nn import functional
 
 RANK, ALPHA = 16, 32
-LAYERS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
-def base_file() -> Path:
-    """Return the GGUF file of the base model, which is that of ``--model local``.
+class Linear(nn.Module):
+    """A layer of the base model with LoRA's two factors, which are kept in float32.
 
-    Raises:
-        ModelError: If its package is not installed.
+    Args:
+        weight: The frozen weights, (outputs, inputs).
     """
-    return find_files().weights
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        outputs, inputs = weight.shape
+        self.weight = nn.Parameter(weight, requires_grad=False)
+        self.lora_a = nn.Parameter(torch.empty(RANK, inputs, device=weight.device))
+        self.lora_b = nn.Parameter(torch.empty(outputs, RANK, device=weight.device))
+
+    def reset(self) -> None:
+        """Draw the first factor anew; with a second one of 0 the adapter changes nothing yet."""
+        nn.init.kaiming_uniform_(self.lora_a, a=math.sqrt(5))
+        nn.init.zeros_(self.lora_b)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return rows of outputs, computed in the type of the frozen weights."""
+        low = functional.linear(rows, self.lora_a.to(rows.dtype))
+        return functional.linear(rows, self.weight) + functional.linear(low, self.lora_b.to(rows.dtype)) * (
+            ALPHA / RANK
+        )
 
 
-def load_tokenizer(file: Path) -> Any:
-    """Return the tokenizer in a GGUF file."""
-    return AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+class Norm(nn.Module):
+    """RMSNorm."""
+
+    def __init__(self, weight: Tensor, epsilon: float) -> None:
+        super().__init__()
+        self.weight, self.epsilon = nn.Parameter(weight, requires_grad=False), epsilon
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return rows of a mean square of 1, times the weights."""
+        wide = rows.float()
+        normal = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.epsilon)
+        return self.weight * normal.to(rows.dtype)
 
 
-def load_model(file: Path, device: torch.device) -> Any:
-    """Return the model in a GGUF file in bfloat16, with an adapter that changes nothing yet."""
-    AttentionInterface.register("branches", _attention)
-    base = AutoModelForCausalLM.from_pretrained(
-        file.parent,
-        gguf_file=file.name,
-        dtype=torch.float32,
-        quantization_config=GgufConfig(dequantize=True),
-        attn_implementation="branches",
-    )
-    config = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=LAYERS)
-    return get_peft_model(base.to(device, torch.bfloat16), config, autocast_adapter_dtype=False)
+class Layer(nn.Module):
+    """Attention and a feed-forward network. Its modules have llama.cpp's names."""
+
+    def __init__(self, weights: dict[str, Tensor], sizes: Sizes) -> None:
+        super().__init__()
+        self.head_width = sizes.width // sizes.heads
+        for name in ("attn_norm", "ffn_norm"):
+            self.add_module(name, Norm(weights[name], sizes.epsilon))
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"):
+            self.add_module(name, Linear(weights[name]))
+
+    def forward(self, rows: Tensor, cos: Tensor, sin: Tensor, seen: Tensor) -> Tensor:
+        """Return rows (examples, length, width) with what the layer adds; for ``seen`` see ``Batch``."""
+        normal = self.attn_norm(rows)
+        query, key, value = (
+            layer(normal).unflatten(-1, (-1, self.head_width)).transpose(1, 2)
+            for layer in (self.attn_q, self.attn_k, self.attn_v)
+        )
+        attended = attend(rotated(query, cos, sin), rotated(key, cos, sin), value, seen)
+        rows = rows + self.attn_output(attended.transpose(1, 2).flatten(2))
+        normal = self.ffn_norm(rows)
+        return rows + self.ffn_down(functional.silu(self.ffn_gate(normal)) * self.ffn_up(normal))
 
 
-def compile_layers(model: Any) -> None:
-    """Compile the layers, once for all and for any length."""
-    for layer in model.get_base_model().model.layers:
-        layer.compile(dynamic=True)
+class Network(nn.Module):
+    """A model of Llama's architecture whose last layer is its embedding.
+
+    Args:
+        base: Its frozen weights.
+        device: Where it computes.
+        dtype: What it computes in.
+    """
+
+    def __init__(self, base: Base, device: torch.device, dtype: torch.dtype = torch.bfloat16) -> None:
+        super().__init__()
+        sizes = base.sizes
+        weights = {name: torch.tensor(of, dtype=dtype, device=device) for name, of in base.weights().items()}
+        self.embedding = nn.Parameter(weights["token_embd.weight"], requires_grad=False)
+        self.blk = nn.ModuleList(
+            Layer({name.split(".")[2]: of for name, of in weights.items() if name.startswith(f"blk.{at}.")}, sizes)
+            for at in range(sizes.layers)
+        )
+        self.norm = Norm(weights["output_norm.weight"], sizes.epsilon)
+        half = sizes.width // sizes.heads // 2
+        self.frequencies = sizes.rope_base ** (-torch.arange(half, device=device) / half)
+        self.reset()
+
+    def reset(self) -> None:
+        """Draw an adapter that changes nothing yet."""
+        for layer in self.modules():
+            if isinstance(layer, Linear):
+                layer.reset()
+
+    def factors(self) -> dict[str, nn.Parameter]:
+        """Return the adapter's weights by their names."""
+        return {name: weight for name, weight in self.named_parameters() if weight.requires_grad}
+
+    def compile_layers(self) -> None:
+        """Compile the layers, once for all and for any length."""
+        for layer in self.blk:
+            layer.compile(dynamic=True)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the last hidden states, (examples, length, width)."""
+        # As if the embedding were learnt, since a compiler would compile the first layer by itself otherwise.
+        rows = self.embedding[batch.ids].requires_grad_(torch.is_grad_enabled())
+        angles = batch.positions[:, None, :, None] * self.frequencies
+        cos, sin = angles.cos().to(rows.dtype), angles.sin().to(rows.dtype)
+        for layer in self.blk:
+            rows = layer(rows, cos, sin, batch.seen)
+        return self.norm(rows)
 
 
-STEP = 16
-"""Lengths are multiples of this, since the kernels of a CPU are made anew for each length."""
+def rotated(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Return heads (examples, heads, length, width) whose halves are rotated by each position's angles."""
+    first, second = heads.chunk(2, -1)
+    return torch.cat((first * cos - second * sin, first * sin + second * cos), -1)
 
 
 class Batch(NamedTuple):
-    """Examples as tensors, each padded to the same length.
+    """Parts as tensors, each padded to the same length.
 
     Attributes:
         ids: Tokens, (examples, length).
         positions: Position of each token within its dialogue, of the same shape.
-        labels: The token to predict after each token; -100 where none is learnt.
-        lengths: Number of tokens of the situation, of each dialogue, and of the padding, (examples, parts), on the CPU;
-            0 for a dialogue that only another example has.
+        labels: The token to predict after each token; ``UNLEARNT`` where none is learnt.
+        seen: What a token sees: the situation, and what stands before it in its own dialogue, of which padding is one.
+            On a CPU the number of tokens of the situation, of each dialogue, and of the padding, (examples, dialogues),
+            with 0 for a dialogue that only another example has. With a mask what is added to the scores, 0 or minus
+            infinity, (examples, 1, length, length).
     """
 
     ids: Tensor
     positions: Tensor
     labels: Tensor
-    lengths: Tensor
+    seen: Tensor
 
 
-class Encoded(NamedTuple):
-    """One example as lists; see ``Batch``. ``branches`` is the number of each token's dialogue, 0 for the situation."""
-
-    ids: list[int]
-    positions: list[int]
-    branches: list[int]
-    labels: list[int]
+STEP = 16
+"""On a CPU lengths are multiples of this, since its kernels are made anew for each length."""
+MASKED_STEP = 64
+"""On a GPU lengths are multiples of this: its kernels want masks that are aligned."""
+_PADDING = 255
 
 
-def encode(tokenizer: Any, example: Example) -> Encoded:
-    """Return an example in tokens: its situation, then its dialogues one after another."""
-    situation = tokenizer(example.situation, add_special_tokens=False).input_ids
-    encoded = Encoded([*situation], [*range(len(situation))], [0] * len(situation), [-100] * len(situation))
-    for number, branch in enumerate(example.branches, 1):
-        whole = tokenizer(branch.text, add_special_tokens=False, return_offsets_mapping=True)
-        ids = [*whole.input_ids, tokenizer.eos_token_id] if branch.end else whole.input_ids
-        learnt = [_learnt(branch.spans, start) for start, _ in whole.offset_mapping] + [True] * branch.end
-        encoded.ids.extend(ids)
-        encoded.positions.extend(range(len(situation), len(situation) + len(ids)))
-        encoded.branches.extend([number] * len(ids))
-        # A token is predicted at the one before it; the first of a dialogue is never learnt.
-        encoded.labels.extend(
-            [token if known else -100 for token, known in zip(ids[1:], learnt[1:], strict=True)] + [-100]
-        )
-    return encoded
+def padded_length(part: Part, step: int) -> int:
+    """Return the length that a part takes in a batch of its own."""
+    return -(-len(part.ids) // step) * step
 
 
-def _learnt(spans: Sequence[Any], place: int) -> bool:
-    for span in spans:
-        if place < len(span.text):
-            return bool(span.learnt)
-        place -= len(span.text)
-    raise AssertionError("a token past the end of the text")
+def make_batch(
+    parts: Sequence[Part], device: torch.device, *, masked: bool | None = None, dtype: torch.dtype = torch.bfloat16
+) -> Batch:
+    """Return parts padded to a length in which the longest has room.
+
+    Args:
+        parts: The parts.
+        device: Where they are computed with.
+        masked: Whether attention gets a mask; by default if it is a GPU.
+        dtype: What is computed in.
+    """
+    masked = device.type != "cpu" if masked is None else masked
+    length = max(padded_length(part, MASKED_STEP if masked else STEP) for part in parts)
+
+    # A compiler treats a batch of one as a case of its own, which takes it half a minute on a GPU.
+    count = max(len(parts), 2) if masked else len(parts)
+
+    def padded(rows: Sequence[np.ndarray], filler: int) -> Tensor:
+        filled = np.full((count, length), filler, np.int64)
+        for into, row in zip(filled, rows, strict=False):
+            into[: len(row)] = row
+        return torch.from_numpy(filled).to(device)
+
+    ids, positions, labels = (
+        padded([part.ids for part in parts], 0),
+        padded([part.positions for part in parts], 0),
+        padded([part.labels for part in parts], UNLEARNT),
+    )
+    if masked:
+        seen = _mask(padded([part.dialogues for part in parts], _PADDING), dtype)
+    else:
+        counts = [np.bincount(part.dialogues).tolist() for part in parts]
+        most = max(map(len, counts))
+        seen = torch.tensor([[*of, *[0] * (most - len(of)), length - sum(of)] for of in counts])
+    return Batch(ids, positions, labels, seen)
 
 
-def make_batch(examples: Sequence[Encoded], device: torch.device) -> Batch:
-    """Return examples padded to a length of ``STEP``s in which the longest has room."""
-    longest = _whole_steps(max(len(example.ids) for example in examples))
-
-    def padded(name: str, filler: int) -> Tensor:
-        rows = [getattr(example, name) for example in examples]
-        return torch.tensor([row + [filler] * (longest - len(row)) for row in rows], device=device)
-
-    counts = [Counter(example.branches) for example in examples]
-    parts = range(max(map(len, counts)))
-    lengths = [[of[part] for part in parts] + [longest - of.total()] for of in counts]
-    return Batch(padded("ids", 0), padded("positions", 0), padded("labels", -100), torch.tensor(lengths))
+def _mask(dialogues: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return what is added to the scores of each query (rows) and key (columns); padding sees itself."""
+    key, query = dialogues[:, None, :], dialogues[:, :, None]
+    seen = ((key == 0) | (key == query)).tril()
+    mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill_(~seen, -torch.inf)
+    return mask[:, None]
 
 
-def loss_of(model: Any, batch: Batch) -> Tensor:
-    """Return the mean negative log-likelihood of the learnt tokens."""
-    causal = model.get_base_model()
-    hidden = causal.model(
-        input_ids=batch.ids, position_ids=batch.positions, use_cache=False, lengths=batch.lengths
-    ).last_hidden_state
-    learnt = batch.labels != -100
-    count = int(learnt.sum())
-    filled = (0, _whole_steps(count) - count)
-    rows = torch.nn.functional.pad(hidden[learnt], (0, 0, *filled))
-    labels = torch.nn.functional.pad(batch.labels[learnt], filled, value=-100)
-    loss: Tensor = _Likelihood.apply(rows, causal.lm_head.weight.detach(), labels)  # type: ignore[no-untyped-call]
+def loss_of(network: Network, batch: Batch, count: int | None = None) -> Tensor:
+    """Return the negative log-likelihood of the learnt tokens, divided by a count: by default theirs, for the mean."""
+    learnt = batch.labels != UNLEARNT
+    hidden, labels = network(batch)[learnt], batch.labels[learnt]
+    filled = (0, -len(labels) % STEP)
+    rows = functional.pad(hidden, (0, 0, *filled))
+    labels = functional.pad(labels, filled, value=UNLEARNT)
+    loss: Tensor = _Likelihood.apply(rows, network.embedding, labels, count or max(1, int(learnt.sum())))
     return loss
 
 
-def _whole_steps(length: int) -> int:
-    return -(-length // STEP) * STEP
+BLOCK = 4_096
+"""Maximum number of tokens whose probabilities are computed at once."""
 
 
 class _Likelihood(torch.autograd.Function):
-    """Mean negative log-likelihood of the labels that are not -100.
+    """Negative log-likelihood of the labels that are not ``UNLEARNT``, divided by a count.
 
     The gradient is computed with it, since the probabilities are then needed only once.
     """
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, labels: Tensor) -> Tensor:
-        probs = torch.softmax(hidden @ weight.T, -1, dtype=torch.float32)
-        known = labels != -100
-        rows = known.nonzero()[:, 0]
-        likelihood = probs[rows, labels[rows]]
-        probs[rows, labels[rows]] -= 1
-        probs[~known] = 0
-        ctx.save_for_backward((probs.to(weight.dtype) @ weight) / len(rows))
-        return -likelihood.clamp_min(1e-30).log().mean()
+    def forward(ctx: Any, hidden: Tensor, weight: Tensor, labels: Tensor, count: int) -> Tensor:
+        blocks = [_likelihood(*of, weight) for of in zip(hidden.split(BLOCK), labels.split(BLOCK), strict=True)]
+        ctx.save_for_backward(torch.cat([gradient for _, gradient in blocks]) / count)
+        return torch.stack([loss for loss, _ in blocks]).sum() / count
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.saved_tensors[0] * grads[0], None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
+        return ctx.saved_tensors[0] * grads[0], None, None, None
+
+
+def _likelihood(hidden: Tensor, labels: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the negative log-likelihood of a block, and its gradient."""
+    probs = torch.softmax(hidden @ weight.T, -1, dtype=torch.float32)
+    known = labels != UNLEARNT
+    rows = torch.arange(len(labels), device=labels.device)
+    targets = labels.clamp_min(0)
+    likelihood = probs[rows, targets].clamp_min(1e-30).log()
+    probs[rows, targets] -= 1
+    probs *= known[:, None]
+    return -(likelihood * known).sum(), probs.to(weight.dtype) @ weight
 
 
 QUERIES = 256
@@ -175,23 +265,19 @@ QUERIES = 256
 
 
 @torch.compiler.disable
-def _attention(
-    module: Any,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: None,
-    scaling: float,
-    lengths: Tensor,
-    **_: Any,
-) -> tuple[Tensor, None]:
-    """Attend to the situation, and to what stands before a token in its own dialogue, of which padding is one.
+def attend(query: Tensor, key: Tensor, value: Tensor, seen: Tensor) -> Tensor:
+    """Return the values that queries (examples, heads, length, width) attend to; several heads share a key.
 
     A compiler would compile this anew for other lengths.
     """
-    shared = (query * scaling).unflatten(1, (key.shape[1], -1))
-    attended = torch.stack([_attend(*of) for of in zip(shared, key, value, lengths.tolist(), strict=True)])
-    return attended.flatten(1, 2).transpose(1, 2), None
+    groups = key.shape[1]
+    if seen.is_floating_point():
+        shared = query.shape[1] // groups
+        keys, values = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
+        return functional.scaled_dot_product_attention(query, keys, values, seen)
+    heads = (query * query.shape[-1] ** -0.5).unflatten(1, (groups, -1))
+    attended = [_attend(*of) for of in zip(heads, key, value, seen.tolist(), strict=True)]
+    return torch.stack(attended).flatten(1, 2)
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, lengths: list[int]) -> Tensor:

