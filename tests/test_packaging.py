@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import site
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("textcraft_gym", "wrappers", "recipes", "agents")
-FILES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+FILES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in")
 EPISODE = """
 import gymnasium as gym, textcraft_gym, textcraft_gym.agents, textcraft_gym.recipes, textcraft_gym.wrappers
 from textcraft_gym.agents.baselines.expert import ExpertAgent
@@ -67,6 +69,21 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, "-m", "pip", "wheel", *offline, "--wheel-dir", folder / "dist", folder, cwd=folder)
     (built,) = (folder / "dist").glob("*.whl")
     return built
+
+
+def test_sdist__has_what_a_wheel_has_and_no_tests(wheel: Path, tmp_path: Path):
+    folder = copy_sources(tmp_path / "sources")
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_it.py").write_text("")
+    build = "from setuptools import build_meta; build_meta.build_sdist('dist')"
+    run(sys.executable, "-c", build, cwd=folder)
+    (built,) = (folder / "dist").glob("*.tar.gz")
+    with tarfile.open(built) as opened:
+        packed = {name.partition("/")[2] for name in opened.getnames()}
+    assert not [name for name in packed if name.startswith("tests")]
+    installed = [name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("textcraft_gym/")]
+    moved = re.compile(r"textcraft_gym/(?=(agents|recipes|wrappers)/)")
+    assert {moved.sub("", name) for name in installed} <= packed
 
 
 @pytest.fixture

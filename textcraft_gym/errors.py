@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
-_FEW = 12
+_FEW = 14
 _NEAR = 0.7
 """Similarity from 0 to 1 above which a name is suggested."""
 

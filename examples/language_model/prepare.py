@@ -39,10 +39,12 @@ class Plan:
     """The options that determine the data; the command line has them, too."""
 
     worlds: str = _option(
-        "textcraft=0.55,alfworld=0.20,minetechtree=0.12,webshop=0.13", "worlds, and their shares of the examples"
+        "textcraft=0.152,alfworld=0.118,minetechtree=0.089,webshop=0.203,minetechtree_goals=0.098,alfworld_goals=0.066,"
+        "tabletop=0.057,hotpotqa=0.102,autoplan=0.056,adaplanner=0.030,search=0.030",
+        "worlds, and their shares of the examples",
     )
     seed: int = _option(0, "seed of the data")
-    tokens: int = _option(23_000_000, "tokens in all; the last part goes beyond them")
+    tokens: int = _option(30_000_000, "tokens in all; the last part goes beyond them")
     longest: int = _option(1_200, "most tokens of a part; a longer example is divided")
     most: int = _option(1_800, "most tokens of a part of one dialogue; a longer one is left out")
 
