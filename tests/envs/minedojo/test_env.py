@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env
 from tests.agents.scripted import ScriptedModel
 from tests.envs.minedojo.stand_in import StandIn
 from textcraft_gym import RunSpec, UnknownName, evaluate, run_episode, tasks
+from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.envs.minedojo.commands import command
@@ -306,9 +307,21 @@ def test_simulator__that_would_break_later_says_what_it_needs(
         gym.make("MineDojo-v0").reset(seed=0)
 
 
+class Planner:
+    """Has one plan, for planks and sticks, whatever is asked."""
+
+    def complete(self, prompt: Any, **how: Any) -> Completion:
+        return Completion(
+            "mine({'log': 2}, null, null);\n"
+            "craft({'oak planks': 8}, {'oak log': 2}, null);\n"
+            "craft({'stick': 4}, {'planks': 2}, null);\n"
+        )
+
+
 def test_minedojo__is_evaluated_as_any_other(tmp_path: Path):
     args = {"simulator": Made(), "skills": chop}
-    records = evaluate(RunSpec("MineDojo-v0", "MT1", "deps", env_args=args, agent_args={"rounds": 0}), tmp_path)
+    spec = RunSpec("MineDojo-v0", "MT1", "deps", env_args=args, agent_args={"rounds": 0}, model=Planner())
+    records = evaluate(spec, tmp_path)
     assert {record["error"] for record in records} == {None}
     assert {record["group"] for record in records} == {"MT1"}
     assert 0 < sum(record["won"] for record in records) < len(records)
