@@ -18,7 +18,7 @@ from textcraft_gym.evaluation.records import read_config
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate
 
-SPEC = RunSpec("TextCraft-v0", "test", "adapt", model="local", tasks=("minecraft:lantern",))
+SPEC = RunSpec("TextCraft-v0", "test", "adapt", model="local", tasks=("minecraft:chest_minecart",))
 WINDOW = (1000, 8000)
 """So large that nothing scrolls."""
 OPEN = """
