@@ -21,7 +21,16 @@ from textcraft_gym.evaluation.records import Record
 from textcraft_gym.evaluation.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
-from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Job, Reproduction, collected, estimates, installed_data, play
+from textcraft_gym.papers.reproduce import (
+    DATA_ARGUMENT,
+    Job,
+    Reproduction,
+    collected,
+    estimates,
+    installed_data,
+    kept,
+    play,
+)
 from textcraft_gym.papers.table import Paper, Setting, Table
 from textcraft_gym.run_options import takes_run_spec
 
@@ -106,23 +115,24 @@ def reproduce(
     try:
         records.update(runs)  # one by one, so that those before a stop are there
     except RunStopped:
-        if records:
-            _write_pages(paper, reproduction, records, out)
+        _write_pages(paper, reproduction, records, out)
         raise
     except KeyboardInterrupt:
-        if records:
-            _write_pages(paper, reproduction, records, out)
+        _write_pages(paper, reproduction, records, out)
         say("Stopped. The same command continues from there.")
         raise typer.Exit(130) from None
     _write_pages(paper, reproduction, records, out)
 
 
-def _write_pages(paper: Paper, reproduction: Reproduction, records: Mapping[Job, Sequence[Record]], out: Path) -> None:
-    """Write the page of each table, of the runs that there are."""
+def _write_pages(paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path) -> None:
+    """Write the page of each table, of what was played; a table of which nothing was has none."""
+    records = {**kept(reproduction, out), **finished}
     played = collected(reproduction, records)
     models = tuple(map(without_key, reproduction.models))
     for table, keys in reproduction.tables.items():
-        _write(Page(paper, table, keys, models, played, _notes(reproduction, table, records)), out)
+        jobs = reproduction.jobs(table)
+        if not jobs or any(job in records for job in jobs):
+            _write(Page(paper, table, keys, models, played, _notes(reproduction, table, finished)), out)
 
 
 def _write(page: Page, out: Path) -> None:
@@ -149,6 +159,8 @@ def _chosen(name: str, rows: Sequence[str]) -> tuple[Paper, dict[Table, Sequence
         if rows:
             raise ValueError("rows are of one table: expected PAPER/TABLE with --rows")
         return paper, {one: [row.key for row in one.rows] for one in paper.tables}
+    if table in paper.missing:
+        raise ValueError(f"{key}/{table} is not here: {paper.missing[table]}")
     found = paper[table]
     return paper, {found: [found.row(row).key for row in rows] or [row.key for row in found.rows]}
 
@@ -178,8 +190,10 @@ def _notes(reproduction: Reproduction, table: Table, played: Container[Job]) -> 
     limit = reproduction.options.limit
     cut = [] if limit is None else [f"Only the first {limit} tasks of each split were played."]
     missing = sum(job not in played for job in jobs)
-    stopped = [f"Not all was played: {missing} of {len(jobs)} runs are missing."] if missing else []
-    return (*data, *cut, *stopped)
+    stopped = [f"Not all was played: {missing} of {len(jobs)} runs are unfinished."] if missing else []
+    alone = len(reproduction.models) == 1 and any(max(setting.roles) for setting in table.settings)
+    pairs = ["Rows of two models were not played: they take a second --model."] if alone else []
+    return (*data, *cut, *stopped, *pairs)
 
 
 def _about(paper: Paper, table: Table) -> dict[str, Any]:
@@ -213,10 +227,15 @@ def _expected(setting: Setting) -> Estimate:
 
 
 def _show_estimates(reproduction: Reproduction, out: Path) -> None:
-    """Print what the missing runs of each table are expected to take."""
-    found = {
-        f"{table.key}: {job.setting.name}, {reproduction.models[job.model]}, seed {job.seed}": estimate
-        for table in reproduction.tables
-        for job, estimate in estimates(reproduction, table, out)
-    }
+    """Print what the missing runs are expected to take, one that tables share with the first of them."""
+    found = {}
+    counted = set[Job]()
+    for table in reproduction.tables:
+        for job, expected in estimates(reproduction, table, out):
+            if job not in counted:
+                counted.add(job)
+                player = f"{reproduction.models[job.model]}, seed {job.seed}"
+                found[f"{table.key}: {job.setting.name}, {player}"] = expected
+        for note in _notes(reproduction, table, reproduction.jobs(table)):
+            say(f"{table.key}: {note}")
     display.show_estimates(found)

@@ -152,11 +152,12 @@ def test_reproduce__writes_pages_and_runs(tmp_path: Path):
 def test_reproduce__writes_the_page_of_what_was_played_before_a_limit(tmp_path: Path):
     react = ("reproduce", "adapt/table7", "--rows", "naive,react", "--model", f"{MODEL},cost=0.1")
     with pytest.raises(RunStopped):
-        run(*react, "--limit", "3", "--max-cost", "0.2", "--out", str(tmp_path))
+        run(*react, "--limit", "3", "--max-cost", "0.5", "--out", str(tmp_path))
     page = (tmp_path / "adapt-table7.md").read_text()
-    assert "Not all was played: 1 of 2 runs are missing." in page
-    (naive,) = [line for line in page.splitlines() if line.startswith("| Naive")]
-    assert "[" in naive
+    assert "Not all was played: 1 of 2 runs are unfinished." in page
+    rows = {line.split(" |")[0]: line for line in page.splitlines() if line.startswith("| ")}
+    assert "[" in rows["| Naive"]
+    assert "[" in rows["| Iterative Executor-Only"], "what was played of the run that was stopped"
 
 
 def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):
@@ -167,9 +168,17 @@ def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):
     assert not (tmp_path / "out").exists()
 
 
+def test_reproduce__says_once_what_tables_share_and_which_rows_need_a_second_model(tmp_path: Path):
+    shown = run("reproduce", "adapt", "--model", "openai:m", "--dry-run", "--out", str(tmp_path / "out"))
+    lines = "".join(shown.split())
+    assert lines.count("TextCraft-v0testadapt,openai:m,seed0") == 1
+    assert "table4: Rows of two models were not played: they take a second --model." in shown.replace("\n", " ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        (["adapt/table5"], ValueError, "adapt/table5 is not here: it lists the single skills"),
         (["nothing"], UnknownName, "unknown paper 'nothing'"),
         (["adapt/table99"], UnknownName, "unknown table 'table99'"),
         (["adapt/table7", "--rows", "bert"], UnknownName, "unknown row 'bert'"),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.evaluation.estimate import Estimate, estimate
 from textcraft_gym.evaluation.optimise_plan import optimise_plan
-from textcraft_gym.evaluation.records import Record, light
+from textcraft_gym.evaluation.records import Record, light, read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.evaluation.several import Part, play_several
@@ -120,16 +120,23 @@ def play(
     yield from play_several(parts, reproduction.options, run, "reproduction")
 
 
+def kept(reproduction: Reproduction, out: Path) -> dict[Job, Sequence[Record]]:
+    """Return the records that the folder has of each run, unfinished ones too."""
+    jobs = dict.fromkeys(job for table in reproduction.tables for job in reproduction.jobs(table))
+    folders = {job: reproduction.folder(job, out) for job in jobs}
+    return {job: found for job, folder in folders.items() if folder.is_dir() and (found := read_records(folder))}
+
+
 def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]]) -> list[Played]:
     """Return the runs of each setting by model; a scripted player's stand with every model's.
 
     Each run is read once, without its long fields: a table looks at it for every cell and every pair of rows.
     """
     played: list[Played] = []
-    kept = {job: [light(record) for record in of_run] for job, of_run in records.items()}
+    shortened = {job: [light(record) for record in of_run] for job, of_run in records.items()}
     for model in range(len(reproduction.models)):
         of_model: dict[Setting, list[Sequence[Record]]] = {}
-        for job, found in kept.items():
+        for job, found in shortened.items():
             if job.model == model or not job.setting.asks:
                 of_model.setdefault(job.setting, []).append(found)
         played.append({setting: Runs(tuple(runs)) for setting, runs in of_model.items()})
