@@ -297,12 +297,13 @@ $(DOCS)/.docs: setup.cfg pyproject.toml
 	touch $@
 
 # PyTorch first, so that the extra does not install another build of it. Of LLaMA-Factory only the reader of dialogues is used,
-# which takes none of its dependencies.
+# which of its dependencies takes peft alone.
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
 	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
-	$(RL)/bin/python -m pip install --quiet --no-deps llamafactory || echo 'no LLaMA-Factory here: its tests are skipped'
+	{ $(RL)/bin/python -m pip install --quiet peft && $(RL)/bin/python -m pip install --quiet --no-deps llamafactory; } \
+		|| echo 'no LLaMA-Factory here: its tests are skipped'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
