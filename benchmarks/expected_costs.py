@@ -1,7 +1,8 @@
 """What an episode takes of each agent in each world: the figures behind ``textcraft-gym evaluate --dry-run``.
 
 A language model plays some tasks of each group, by default the small one in the process, which takes hours: figures are
-written agent by agent, and those that are not measured stay. A token is four characters.
+written agent by agent, and those that are not measured stay. A token is four characters. A prompt counts as many as it
+has in the standard set, whichever the model reads.
 """
 
 from __future__ import annotations
@@ -9,27 +10,32 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+import re
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-import gymnasium as gym
-
-from textcraft_gym.agents.contract.agent import Agent, Ask, Policy, Request
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Model, ModelError, prompt_text
+from textcraft_gym.agents.contract.agent import Agent, Ask, Play, Request
+from textcraft_gym.agents.contract.model import Completion, prompt_text
 from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.agents.prompts import STANDARD, Prompts
 from textcraft_gym.agents.registry import AGENTS, why_not
 from textcraft_gym.cache import atomic_write
-from textcraft_gym.evaluation.episode import Episode, Job, run_episode
+from textcraft_gym.evaluation.episode import Job
 from textcraft_gym.evaluation.estimate import CHARACTERS_PER_TOKEN, EXPECTED_COSTS, QUANTITIES, amount
 from textcraft_gym.evaluation.metrics import ALL
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import plan
+from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.registration import BUNDLED, game_profile
 
-MODEL = "local:context=8192"
-EPISODES = 12
+AT_ONCE = 4
+"""Number of episodes at once."""
+MODEL = f"local:context=8192,slots={AT_ONCE}"
+EPISODES = 4
 """Maximum number of tasks of a group."""
 
 Counts: TypeAlias = dict[str, dict[str, int]]
@@ -38,37 +44,70 @@ Figures: TypeAlias = dict[str, dict[str, list[list[float]]]]
 """What an agent's episodes take in a world, by group of tasks and role: a row for each of ``QUANTITIES``."""
 
 
-class Meter:
-    """Answers as a model does, and counts calls and tokens by the role that asks."""
+class Metered:
+    """An agent whose calls and tokens are counted by role, episode by episode.
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.role = ""
-        self.counts: Counts = {}
+    Args:
+        agent: The agent.
+        longer: Tokens that a prompt has more in the standard set, by the words that it begins with.
+    """
 
-    def note_role(self, request: Request, episode: Episode) -> None:
-        """Take note of who asks next."""
-        if isinstance(request, Ask):
-            self.role = request.role
+    def __init__(self, agent: Agent, longer: Mapping[str, int]) -> None:
+        self._agent = agent
+        self._longer = longer
+        self.counts: list[Counts] = []
 
-    def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion]:
-        """Answer the requests of one agent, in this thread."""
-        return [self.complete(*request[:-1]) for request in requests]
+    def __getattr__(self, name: str) -> Any:
+        """Return what the agent declares, such as its budget."""
+        return getattr(self._agent, name)
 
-    def complete(self, prompt: Any, stop: Any, max_tokens: int, temperature: float, sample: int) -> Completion:
-        """Answer a request."""
-        completion = self.model.complete(
-            prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample
-        )
-        counts = self.counts.setdefault(self.role, dict.fromkeys(QUANTITIES, 0))
-        counts["calls"] += 1
-        counts["prompt_tokens"] += _tokens(prompt_text(prompt))
-        counts["completion_tokens"] += _tokens(completion.text)
-        return completion
+    def episode(self, play: Play) -> Generator[Request, Any, bool | None]:
+        """Play as the agent does, and count what it asks."""
+        counts: Counts = {}
+        self.counts.append(counts)
+        playing = self._agent.episode(play)
+        resume: Callable[[], Request] = partial(next, playing)
+        while True:
+            try:
+                request = resume()
+            except StopIteration as end:
+                return end.value
+            try:
+                answer = yield request
+            except Exception as error:
+                resume = partial(playing.throw, error)
+            else:
+                if isinstance(request, Ask):
+                    self._count(counts.setdefault(request.role, dict.fromkeys(QUANTITIES, 0)), request, answer)
+                resume = partial(playing.send, answer)
+
+    def _count(self, counts: dict[str, int], request: Ask, answer: Completion | list[Completion]) -> None:
+        completions = answer if isinstance(answer, list) else [answer]
+        prompt = prompt_text(request.prompt)
+        longer = next((tokens for head, tokens in self._longer.items() if prompt.startswith(head)), 0)
+        counts["calls"] += len(completions)
+        counts["prompt_tokens"] += len(completions) * (_tokens(prompt) + longer)
+        counts["completion_tokens"] += sum(_tokens(completion.text) for completion in completions)
+
+
+def _longer(spec: RunSpec, prompts: Prompts) -> dict[str, int]:
+    """Return how many tokens the standard set has more than the one that was read, by the beginning of each prompt."""
+    standard = replace(spec, prompts=STANDARD).make_prompts()
+    replace(spec, prompts=STANDARD).make_agent(standard)
+    texts = sorted(prompts.read.items(), key=lambda item: -len(item[1]))
+    return {_head(text): _tokens(standard.read[path]) - _tokens(text) for path, text in texts if path in standard.read}
+
+
+def _head(prompt: str) -> str:
+    """Return the words of a prompt before its first placeholder."""
+    return re.split(r"\{\w+\}", prompt, maxsplit=1)[0].rstrip()
 
 
 def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+
+
+_model = cache(make_model)
 
 
 def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterator[tuple[str, str]]:
@@ -84,24 +123,22 @@ def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
     """Return what episodes take: the mean, the 10th and the 90th percentile, by group of tasks and role."""
     model_spec = model_spec or MODEL
     spec, planned, _ = plan(RunSpec(env_id, "all", agent_name, model=model_spec))
-    agent, model = spec.make_agent(), make_model(model_spec)
+    prompts = spec.make_prompts()
+    agent = Metered(cast(Agent, spec.make_agent(prompts)), _longer(spec, prompts))
     jobs: dict[str, list[Job]] = {}
     for episode in planned.values():
         jobs.setdefault(episode.about["group"], []).append(episode.job)
-    with closing(spec.make_env(agent)) as env:
-        counts = {
-            group: [_counts(env, agent, job, model) for job in _spread(of_group)] for group, of_group in jobs.items()
-        }
+    counts: dict[str, list[Counts]] = {}
+    with ExitStack() as stack:
+        envs = [stack.enter_context(closing(spec.make_env(agent))) for _ in range(AT_ONCE)]
+        for group, of_group in jobs.items():
+            agent.counts = []
+            for episode in run_episodes(envs, agent, _spread(of_group), model=_model(model_spec)):
+                if episode.error:
+                    raise RuntimeError(episode.traceback)
+            counts[group] = agent.counts
     counts[ALL] = [count for of_group in list(counts.values()) for count in of_group]
     return {group: _amounts(of_group) for group, of_group in counts.items()}
-
-
-def _counts(env: gym.Env[str, str], agent: Agent | Policy, job: Job, model: Model) -> Counts:
-    """Return what an episode takes, by role and quantity."""
-    meter = Meter(model)
-    with suppress(ModelError):  # a limit of the model may end the episode, which is paid for all the same
-        run_episode(env, agent, task=job.task, seed=job.seed, model=meter, on_request=meter.note_role)
-    return meter.counts
 
 
 def _amounts(counts: Sequence[Counts]) -> dict[str, list[list[float]]]:

@@ -30,6 +30,7 @@ from textcraft_gym.papers.reproduce import (
     installed_data,
     kept,
     play,
+    played_with,
 )
 from textcraft_gym.papers.table import Paper, Setting, Table
 from textcraft_gym.run_options import takes_run_spec
@@ -132,7 +133,9 @@ def _write_pages(paper: Paper, reproduction: Reproduction, finished: Mapping[Job
     for table, keys in reproduction.tables.items():
         jobs = reproduction.jobs(table)
         if not jobs or any(job in records for job in jobs):
-            _write(Page(paper, table, keys, models, played, _notes(reproduction, table, finished)), out)
+            notes = _notes(reproduction, table, finished)
+            sources = tuple(played_with(reproduction, [job for job in jobs if job in records], out))
+            _write(Page(paper, table, keys, models, played, notes, sources), out)
 
 
 def _write(page: Page, out: Path) -> None:
@@ -234,8 +237,9 @@ def _show_estimates(reproduction: Reproduction, out: Path) -> None:
         for job, expected in estimates(reproduction, table, out):
             if job not in counted:
                 counted.add(job)
-                player = f"{reproduction.models[job.model]}, seed {job.seed}"
-                found[f"{table.key}: {job.setting.name}, {player}"] = expected
+                rows = "+".join(row.key for row in table.rows if job.setting in table.settings_of([row.key]))
+                player = f"{reproduction.models[job.model]}, seed {job.seed}" if job.setting.asks else "scripted"
+                found[f"{table.key} {rows}: {job.setting.name}, {player}"] = expected
         for note in _notes(reproduction, table, reproduction.jobs(table)):
             say(f"{table.key}: {note}")
     display.show_estimates(found)

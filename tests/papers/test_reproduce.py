@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,6 +148,10 @@ def test_reproduce__writes_pages_and_runs(tmp_path: Path):
     assert "| Naive | 58.3 |" in page
     assert {file.suffix for file in tmp_path.glob("adapt-table7.*")} == {".md", ".html", ".csv"}
     assert len(list(tmp_path.rglob("config.json"))) == 2
+    assert re.search(
+        rf"^- `{re.escape(MODEL)}`, prompts standard, textcraft_gym \S+, 20\d\d-\d\d-\d\d$", page, re.MULTILINE
+    )
+    assert f"<li><code>{MODEL}</code>, prompts standard" in (tmp_path / "adapt-table7.html").read_text()
 
 
 def test_reproduce__writes_the_page_of_what_was_played_before_a_limit(tmp_path: Path):
@@ -164,7 +169,7 @@ def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):
     shown = run(
         "reproduce", "adapt/table3", "--model", "openai:m,price=1/2", "--dry-run", "--out", str(tmp_path / "out")
     )
-    assert "table3: TextCraft-v0 test adapt, openai:m,price=1/2, seed 0" in shown.replace("\n", "")
+    assert "table3adapt:TextCraft-v0testadapt,openai:m,price=1/2,seed0" in "".join(shown.split())
     assert not (tmp_path / "out").exists()
 
 

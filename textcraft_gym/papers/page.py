@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from jinja2 import Template
+from markupsafe import Markup, escape
 
 from textcraft_gym.evaluation.page import html_environment
 from textcraft_gym.evaluation.report import markdown_table
@@ -33,6 +35,7 @@ class Page:
         models: The names of the models.
         played: The runs with each model.
         notes: What a reader must know about the runs: data, unfinished runs, limits.
+        sources: What played the runs: the models with their digests, prompts, version and dates.
     """
 
     paper: Paper
@@ -41,6 +44,7 @@ class Page:
     models: tuple[str, ...]
     played: Sequence[Played]
     notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def shown(self) -> list[Row]:
@@ -117,21 +121,25 @@ class Page:
         """Return which rows were not played, and why."""
         return [f"{row.label}: not played; {row.missing}." for row in self.shown if row.missing]
 
+    def lists(self) -> list[tuple[str, Sequence[str]]]:
+        """Return the lists below the table, each with its heading."""
+        return [
+            ("In the published order?", self.sentences),
+            ("About the published numbers", self.table.notes),
+            ("Played with", self.sources),
+        ]
+
     def markdown(self) -> str:
         """Return the page as Markdown."""
         headings, *rows = self.grid
         below = [*self.marks(), *self.missing()]
-        lists = [
-            ("## In the published order?", self.sentences),
-            ("## About the published numbers", self.table.notes),
-        ]
         parts = [f"# {self.table.title}\n", f"{self.source}.\n"]
         parts += [f"{line}\n" for line in self.about()]
         parts.append(markdown_table(headings, rows))
         parts += [f"{line}\n" for line in below]
-        for heading, lines in lists:
+        for heading, lines in self.lists():
             if lines:
-                parts.append(f"{heading}\n")
+                parts.append(f"## {heading}\n")
                 parts.append("".join(f"- {line}\n" for line in lines))
         return "\n".join(parts)
 
@@ -183,4 +191,11 @@ def _other_way(verdict: Verdict) -> str:
 
 @cache
 def _template() -> Template:
-    return html_environment("textcraft_gym.papers").get_template("table.html")
+    environment = html_environment("textcraft_gym.papers")
+    environment.filters["code"] = _code
+    return environment.get_template("table.html")
+
+
+def _code(text: str) -> Markup:
+    """Return a text as HTML, what stands between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 (it is escaped)

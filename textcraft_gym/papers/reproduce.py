@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from textcraft_gym.agents.models.spec import without_key
+from textcraft_gym.agents.prompts import STANDARD
 from textcraft_gym.evaluation.estimate import Estimate, estimate
 from textcraft_gym.evaluation.optimise_plan import optimise_plan
-from textcraft_gym.evaluation.records import Record, light, read_records
+from textcraft_gym.evaluation.records import Record, light, read_config, read_records
 from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.evaluation.several import Part, play_several
@@ -147,6 +148,19 @@ def estimates(reproduction: Reproduction, table: Table, out: Path) -> Iterator[t
     """Yield what each run of a table is expected to take; a training is not counted."""
     for job in reproduction.jobs(table):
         yield job, estimate(reproduction.spec(job), reproduction.folder(job, out))
+
+
+def played_with(reproduction: Reproduction, jobs: Iterable[Job], out: Path) -> Iterator[str]:
+    """Yield a line for each model: its digest, its prompts, and which version played it when."""
+    dates: dict[tuple[str, str, str], list[str]] = {}
+    for job in jobs:
+        config = read_config(reproduction.folder(job, out))
+        prompts = Path(config["prompts"] or STANDARD).name
+        for model in filter(None, (config["model"], config["planner"])):
+            dates.setdefault((model, prompts, config["version"]), []).append(config["started"][:10])
+    for (model, prompts, version), days in dates.items():
+        when = " to ".join(dict.fromkeys((min(days), max(days))))
+        yield f"`{model}`, prompts {prompts}, textcraft_gym {version}, {when}"
 
 
 def installed_data() -> dict[str, str]:
