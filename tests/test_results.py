@@ -20,7 +20,9 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 TEACHERS = ROOT / "examples" / "language_model"
 MODEL_PAGE = (RESULTS / "language_model.md").read_text(encoding="utf-8")
-MODEL_DOCS = (ROOT / "docs" / "language_model.md").read_text(encoding="utf-8")
+MODEL_DOCS = "".join(
+    (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("language_model.md", "language_model_experiment.md")
+)
 DEEPER = "## Deeper than Minecraft"
 
 
