@@ -55,14 +55,14 @@ class Model:
 class Wrapper(gym.Wrapper):
     pass
 """
-FOREIGN_IDS = ("LunarLander-v3", "Humanoid-v5", "CLIPort-v0", "MineDojo-v0", "CartPole-v1", "GymV21Environment-v0")
+FOREIGN_IDS = ("LunarLander-v3", "Humanoid-v5", "MineDojo-v0", "CartPole-v1", "GymV21Environment-v0")
 COMMANDS = [
     ["report", "run", "other"],
     ["report", "run", "--out", "page.html"],
     ["compare", "run", "other"],
     ["export", "run", "--out", "dialogues.jsonl"],
     ["play", "TextCraft-v0"],
-    ["play", "CLIPort-v0"],
+    ["play", "MineDojo-v0"],
     ["tasks", "MineDojo-v0"],
     ["tasks", "MineTechTree-v0", "--guidance"],
     ["envs"],
@@ -128,7 +128,7 @@ def sprung(folder: Path) -> list[str]:
 
 
 def test_optional_modules__are_those_of_the_suite_and_of_gymnasium():
-    assert {"openai", "ray", "flask", "minedojo", "cliport", "yaml", "Box2D", "mujoco", "torch"} <= optional_modules()
+    assert {"openai", "ray", "flask", "minedojo", "yaml", "Box2D", "mujoco", "torch"} <= optional_modules()
 
 
 def test_commands__import_nothing_of_the_working_folder(trapped: Path, tmp_path_factory: pytest.TempPathFactory):
@@ -146,7 +146,7 @@ def test_module__imports_nothing_optional_of_the_working_folder(trapped: Path):
     for name in optional_modules():
         if name in sys.modules or find_spec(name):  # Python itself looks in the working folder until the module runs
             (trapped / f"{name}.py").unlink(missing_ok=True)
-    for command in (["verify", "run", *FOREIGN_IDS], ["play", "CLIPort-v0"]):
+    for command in (["verify", "run", *FOREIGN_IDS], ["play", "MineDojo-v0"]):
         subprocess.run([sys.executable, "-m", "textcraft_gym", *command], cwd=trapped, stdin=subprocess.DEVNULL)
     assert sprung(trapped) == []
 

@@ -38,12 +38,11 @@ SUITE: Mapping[str, Registration] = {
     "MineTechTree-v0": Registration("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200),
     "HotpotQA-v0": Registration("textcraft_gym.envs.hotpotqa.env:HotpotQAEnv", 7),
     "Tabletop-v0": Registration("textcraft_gym.envs.tabletop.env:TabletopEnv", 100),
-    "CLIPort-v0": Registration("textcraft_gym.envs.cliport.env:CLIPortEnv", 100),
     "MineDojo-v0": Registration("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200),
 }
 
-BUNDLED = tuple(env_id for env_id in SUITE if env_id not in ("MineDojo-v0", "CLIPort-v0"))
-"""Ids that this package plays by itself; the others need a simulator that does not come with it."""
+BUNDLED = tuple(env_id for env_id in SUITE if env_id != "MineDojo-v0")
+"""Ids that this package plays by itself; MineDojo's game does not come with it."""
 
 
 def register_suite() -> None:

@@ -465,7 +465,7 @@ def test_verify__imports_no_code_that_only_the_run_names(copied, named):
         verify(folder, trusted=("testsuite", "test", ""))
 
 
-@pytest.mark.parametrize("env_id", ["CartPole-v1", "LunarLander-v3", "CLIPort-v0", "MineDojo-v0", "NoSuch-v0"])
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "LunarLander-v3", "MineDojo-v0", "NoSuch-v0"])
 def test_verify__makes_no_world_outside_of_the_suite(copied, env_id):
     folder = copied("random")
     (folder / "config.json").write_text(json.dumps({**read_config(folder), "env": env_id}))

@@ -80,7 +80,7 @@ def foreign_spec(
 def is_trusted(name: str, trusted: Collection[str]) -> bool:
     """Return whether a name is one of a world, a wrapper or an agent of the suite, or one that the user trusts.
 
-    Others that are installed, such as Gymnasium's worlds, are not the suite's, and neither are the simulators of some.
+    Others that are installed, such as Gymnasium's worlds, are not the suite's, and neither is MineDojo's game.
 
     Args:
         name: The name, or the ``module:name``.

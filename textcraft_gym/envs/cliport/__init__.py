@@ -1,1 +1,0 @@
-"""CLIPort's simulator behind the goals of the tabletop."""
