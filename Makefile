@@ -83,7 +83,7 @@ test-pythons:
 
 # The tests of the Ray backend and of RLlib, and the throughput, in a virtual environment of their own.
 test-ray: .venv-ray/.ray
-	.venv-ray/bin/python -m pytest -m ray tests/evaluation/test_ray.py tests/integrations/test_training_pages.py
+	.venv-ray/bin/python -m pytest -m ray tests/runs/test_ray.py tests/integrations/test_training_pages.py
 
 bench-ray: .venv-ray/.ray
 	.venv-ray/bin/python benchmarks/backends.py
@@ -173,7 +173,7 @@ bench-shop: $(VENV)/.demo
 
 # What `textcraft-gym verify` compares an installation with: to be made anew whenever a world or a prompt changes.
 fingerprints: $(VENV)/.demo
-	$(BIN)/python -m textcraft_gym.evaluation.fingerprints textcraft_gym/evaluation/fingerprints.json
+	$(BIN)/python -m textcraft_gym.runs.fingerprints textcraft_gym/runs/fingerprints.json
 
 # What an episode of each agent takes in each world, for `--dry-run`: to be measured anew when an agent or a prompt changes. The
 # language model plays for hours; AGENTS and WORLDS, with commas, measure some alone, and the other figures stay.

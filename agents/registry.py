@@ -11,9 +11,9 @@ from typing import Any
 from textcraft_gym.agents.contract.agent import Agent, Policy
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.agents.loading import load, one_line
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.plugins import load, one_line
 
 ENTRY_POINTS = "textcraft_gym.agents"
 """The group of entry points under which installed packages register agents."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from scripted import models
 
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
 
 SLOW_SECONDS = 0.1
 SLOW_TURNS = 5

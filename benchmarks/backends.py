@@ -16,8 +16,8 @@ from typing import Any
 from textcraft_gym import tasks
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.contract.agent import Play, Routine
-from textcraft_gym.evaluation.rollouts import rollouts
-from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.runs.rollouts import rollouts
+from textcraft_gym.runs.run_spec import RunSpec
 
 WORKERS = min(4, os.cpu_count() or 1)
 WARM_UP = 0.2

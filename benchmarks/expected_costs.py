@@ -23,14 +23,14 @@ from textcraft_gym.agents.contract.model import Completion, prompt_text
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.agents.prompts import STANDARD, Prompts
 from textcraft_gym.agents.registry import AGENTS, why_not
-from textcraft_gym.cache import atomic_write
-from textcraft_gym.evaluation.episode import Job
-from textcraft_gym.evaluation.estimate import CHARACTERS_PER_TOKEN, EXPECTED_COSTS, QUANTITIES, amount
-from textcraft_gym.evaluation.metrics import ALL
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import plan
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.episode import Job
+from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.registration import BUNDLED, game_profile
+from textcraft_gym.reports.metrics import ALL
+from textcraft_gym.runs.estimate import CHARACTERS_PER_TOKEN, EXPECTED_COSTS, QUANTITIES, amount
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import plan
+from textcraft_gym.storage.cache import atomic_write
 
 AT_ONCE = 4
 """Number of episodes at once."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import gymnasium as gym
 
 from textcraft_gym.envs.textcraft.generator import recipe_pool
-from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.recipes.solver import shortest_plan
+from textcraft_gym.reports.tables import markdown_table
 
 PAGE = Path(__file__).parent / "results" / "made_worlds.md"
 BOOKS: Mapping[str, Sequence[str | None]] = {

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from textcraft_gym.evaluation.rollouts import rollouts
-from textcraft_gym.evaluation.run_spec import RunSpec
+from textcraft_gym.runs.rollouts import rollouts
+from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.task import tasks
 
 CALLS = 12

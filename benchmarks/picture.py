@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 
 from report import chromium
 
-from textcraft_gym.evaluation.page import html_page
-from textcraft_gym.evaluation.records import read_config
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.reports.page import html_page
+from textcraft_gym.reports.records import read_config
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
 
 SPEC = RunSpec("TextCraft-v0", "test", "adapt", model="local", tasks=("minecraft:chest_minecart",))
 WINDOW = (1000, 8000)

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from scripted import models
 
 from textcraft_gym import RunSpec, evaluate
-from textcraft_gym.evaluation.records import line_of
+from textcraft_gym.reports.records import line_of
 
 TURNS = {"turns": 12, "patience": 13}
 COMMANDS = {

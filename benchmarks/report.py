@@ -20,10 +20,10 @@ from typing import Any
 from scripted import models
 from selenium import webdriver
 
-from textcraft_gym.evaluation.page import html_page
-from textcraft_gym.evaluation.records import Record, read_config
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.reports.page import html_page
+from textcraft_gym.reports.records import Record, read_config
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
 
 TURNS = {"turns": 12, "patience": 13}
 AGENTS = {"expert": {}, "random": {}, "react": TURNS, "adapt": TURNS}

@@ -27,12 +27,12 @@ from pathlib import Path
 
 import numpy as np
 
-from textcraft_gym.arrays import cached
-from textcraft_gym.search.analyzer import analyze
-from textcraft_gym.search.bm25 import K1, B
-from textcraft_gym.wiki.closed_wiki import ClosedWiki, write_wiki
-from textcraft_gym.wiki.corpus import Page
-from textcraft_gym.wiki.made import made_corpus
+from textcraft_gym.envs.hotpotqa.wiki.closed_wiki import ClosedWiki, write_wiki
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Page
+from textcraft_gym.envs.hotpotqa.wiki.made import made_corpus
+from textcraft_gym.storage.arrays import cached
+from textcraft_gym.storage.search.analyzer import analyze
+from textcraft_gym.storage.search.bm25 import K1, B
 
 WORDS = 40_000
 QUERIES = 300

@@ -10,8 +10,8 @@ import gymnasium as gym
 
 from textcraft_gym import Episode, run_episode
 from textcraft_gym.agents.contract.agent import Agent, Policy
-from textcraft_gym.evaluation.report import markdown_table
-from textcraft_gym.evaluation.success import wilson_interval
+from textcraft_gym.reports.success import wilson_interval
+from textcraft_gym.reports.tables import markdown_table
 
 EVALUATION_SEED = 1_000_000
 """Never used in training, so that the prompts of training goals are new, too."""

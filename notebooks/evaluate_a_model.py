@@ -23,8 +23,8 @@ import tempfile
 from pathlib import Path
 
 import textcraft_gym
-from textcraft_gym.evaluation.compare import compare
-from textcraft_gym.evaluation.metrics import summarise_by_group
+from textcraft_gym.reports.compare import compare
+from textcraft_gym.reports.metrics import summarise_by_group
 
 MODEL = "local"
 RUNS = Path(tempfile.mkdtemp())

@@ -21,8 +21,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
-from textcraft_gym.cache import atomic_write
 from textcraft_gym.recipes.recipe import RecipeError, parse_reference
+from textcraft_gym.storage.cache import atomic_write
 
 BUNDLED = Path(__file__).parent / "data"
 BUNDLE = ("recipes.jsonl", "tags.jsonl")

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from textcraft_gym.cache import atomic_write
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.recipes.recipe import RecipeError
+from textcraft_gym.storage.cache import atomic_write
 
 Splits: TypeAlias = dict[str, tuple[str, ...]]
 """Task ids by the name of their split."""

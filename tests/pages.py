@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from textcraft_gym import display
-from textcraft_gym.cli import main
+from textcraft_gym.cli import tables
+from textcraft_gym.cli.main import main
 
 BLOCK = re.compile(
     r"^```(?P<language>python|console)(?: (?P<kind>[\w.]+))?\n(?P<code>.*?)^```\n(?P<below>\n```text\n.*?^```\n)?",
@@ -78,7 +78,7 @@ def python(code: str, names: dict[str, Any], raises: bool) -> str:
 def command(line: str) -> str:
     """Run a command of ``textcraft-gym`` and return what it prints, on either stream."""
     printed = io.StringIO()
-    width, display.console.width = display.console.width, WIDTH
+    width, tables.console.width = tables.console.width, WIDTH
     with (
         redirect_stdout(printed),
         redirect_stderr(printed),
@@ -88,7 +88,7 @@ def command(line: str) -> str:
         suppress(SystemExit),
     ):
         main()
-    display.console.width = width
+    tables.console.width = width
     return tidy(printed.getvalue())
 
 

@@ -11,14 +11,14 @@ import pytest
 
 from textcraft_gym import RunSpec, wrappers
 from textcraft_gym.agents.registry import AGENTS
+from textcraft_gym.envs.hotpotqa.wiki.made import MAX_PAGES, made_corpus
 from textcraft_gym.envs.webshop.catalogue import MAX_GENERATED, Catalogue
 from textcraft_gym.errors import RunError
-from textcraft_gym.evaluation import foreign_run
-from textcraft_gym.evaluation.runner import MAX_EPISODES, plan
 from textcraft_gym.recipes import pack
 from textcraft_gym.recipes.recipe import RecipeError
 from textcraft_gym.registration import BUNDLED
-from textcraft_gym.wiki.made import MAX_PAGES, made_corpus
+from textcraft_gym.runs.runner import MAX_EPISODES, plan
+from textcraft_gym.verify import untrusted
 
 SECONDS = 60
 """No number takes more; most take milliseconds."""
@@ -119,6 +119,6 @@ def test_plan__has_a_bound_of_episodes():
 
 
 def test_check_bounds__of_wrappers(tmp_path: Path):
-    config = {"limit": None, "repeats": 1, "wrappers": ["ThinkActions"] * (foreign_run.MAX_WRAPPERS + 1)}
+    config = {"limit": None, "repeats": 1, "wrappers": ["ThinkActions"] * (untrusted.MAX_WRAPPERS + 1)}
     with pytest.raises(RunError, match="expected 16 wrappers or less, got 17"):
-        foreign_run.check_bounds(config, tmp_path)
+        untrusted.check_bounds(config, tmp_path)

@@ -16,7 +16,7 @@ from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.games.alfworld import controller
 from textcraft_gym.agents.games.webshop import skills
 from textcraft_gym.agents.registry import find_agent, takes
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS
+from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "budgets.md").read_text(encoding="utf-8")
 SETTINGS = ("turns", "patience", "max_tokens", "planner_tokens", "d_max", "lookahead")

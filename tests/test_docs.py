@@ -19,12 +19,12 @@ from tests.pages import BLOCK, HAS_LOCAL, rewritten
 from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS
-from textcraft_gym.cli import app
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
-from textcraft_gym.evaluation.verify import verify
+from textcraft_gym.cli.main import app
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.registration import BUNDLED, SUITE, default_split, game_profile
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
+from textcraft_gym.verify.recheck import verify
 
 ROOT = Path(__file__).parents[1]
 PAGES = [page.relative_to(ROOT).as_posix() for page in sorted((ROOT / "docs").rglob("*.md"))]

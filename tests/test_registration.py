@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
-from textcraft_gym.demonstrations import demonstrations
-from textcraft_gym.evaluation.page import html_page
-from textcraft_gym.evaluation.records import read_config
-from textcraft_gym.evaluation.sweep import grid, sweep
+from textcraft_gym.cli.demonstrations import demonstrations
 from textcraft_gym.registration import BUNDLED, default_split, find_spec, game_profile, make
+from textcraft_gym.reports.page import html_page
+from textcraft_gym.reports.records import read_config
+from textcraft_gym.runs.sweep import grid, sweep
 
 SAY, GUESS = "tests.foreign_worlds:Say-v0", "tests.foreign_worlds:GuessDigit-v0"
 POLITE = "tests.foreign_worlds:Polite"

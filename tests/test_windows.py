@@ -18,22 +18,22 @@ import pytest
 
 import textcraft_gym
 from tests.envs.alfworld.test_problem import MADE, known_logic
+from tests.envs.hotpotqa.wiki.test_official import LISTS
 from tests.envs.webshop import folder as shop
-from tests.wiki.test_official import LISTS
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.agents import prompts
-from textcraft_gym.agents.loading import key_values, split_fields
 from textcraft_gym.agents.models.spec import recorded_spec
 from textcraft_gym.agents.models.weights import find_files as find_model_files
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.alfworld.export import export_game
 from textcraft_gym.envs.alfworld.problem import read_game
+from textcraft_gym.envs.hotpotqa.wiki.official import read_corpus
 from textcraft_gym.envs.webshop.files import find_files, read_shop
-from textcraft_gym.evaluation.records import read_config, read_records
-from textcraft_gym.evaluation.sweep import grid, sweep
-from textcraft_gym.evaluation.verify import verify
+from textcraft_gym.plugins import key_values, split_fields
 from textcraft_gym.recipes.pack import BUNDLED
-from textcraft_gym.wiki.official import read_corpus
+from textcraft_gym.reports.records import read_config, read_records
+from textcraft_gym.runs.sweep import grid, sweep
+from textcraft_gym.verify.recheck import verify
 from textcraft_gym.wrappers import TranscriptRecorder
 
 ROOT = Path(__file__).parents[1]
@@ -131,7 +131,7 @@ for module, names in lacking.items():
     for name in names:
         delattr(module, name)
 from textcraft_gym import RunSpec, evaluate
-import textcraft_gym.cli, textcraft_gym.evaluation.backends.process, textcraft_gym.agents.models.llama_server
+import textcraft_gym.cli.main, textcraft_gym.runs.backends.process, textcraft_gym.agents.models.llama_server
 records = evaluate(RunSpec("TextCraft-v0", "test", "expert", model=None, limit=2), "run")
 print(*(record["won"] for record in records))
 """

@@ -16,7 +16,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym import RunSpec, evaluate
-from textcraft_gym.evaluation.records import read_config, read_records
+from textcraft_gym.reports.records import read_config, read_records
 
 ROOT = Path(__file__).parents[1]
 IMPORTERS = ("import_module", "find_spec", "__import__")
@@ -26,7 +26,7 @@ Path(__file__).with_suffix(".sprung").touch()
 """
 DRIVER = """
 import json, sys, traceback
-from textcraft_gym.cli import main
+from textcraft_gym.cli.main import main
 for arguments in json.loads(sys.argv[1]):
     sys.argv = ["textcraft-gym", *arguments]
     try:
@@ -173,7 +173,7 @@ def test_named_module__that_is_installed_imports_nothing_of_the_working_folder(t
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "missing_module.py").write_text(TRAP, encoding="utf-8")
     (tmp_path / "installed.py").write_text("import missing_module", encoding="utf-8")
-    code = "from textcraft_gym.agents.loading import load; load('agent', 'installed:Agent')"
+    code = "from textcraft_gym.plugins import load; load('agent', 'installed:Agent')"
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
     command = [sys.executable, tmp_path / "script.py"]
     told = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True)

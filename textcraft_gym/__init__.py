@@ -10,18 +10,19 @@ if TYPE_CHECKING:
     from textcraft_gym.agents import Agent, Completion
     from textcraft_gym.agents.models.spec import make_model
     from textcraft_gym.agents.registry import make_agent
+    from textcraft_gym.episodes.episode import Episode, run_episode
+    from textcraft_gym.episodes.schedule import run_episodes
     from textcraft_gym.errors import TextCraftGymError, UnknownName
-    from textcraft_gym.evaluation.episode import Episode, run_episode
-    from textcraft_gym.evaluation.estimate import estimate
-    from textcraft_gym.evaluation.optimise_plan import optimise_plan
-    from textcraft_gym.evaluation.rollouts import rollouts
-    from textcraft_gym.evaluation.run_spec import RunSpec
-    from textcraft_gym.evaluation.runner import evaluate
-    from textcraft_gym.evaluation.schedule import run_episodes
-    from textcraft_gym.integrations.episode import Start, TextEpisode, starts
     from textcraft_gym.recipes.recipe import RecipeError
     from textcraft_gym.replies import last_command
-    from textcraft_gym.task import Task, make_splits, tasks
+    from textcraft_gym.runs.estimate import estimate
+    from textcraft_gym.runs.optimise_plan import optimise_plan
+    from textcraft_gym.runs.rollouts import rollouts
+    from textcraft_gym.runs.run_spec import RunSpec
+    from textcraft_gym.runs.runner import evaluate
+    from textcraft_gym.session import Start, TextEpisode, starts
+    from textcraft_gym.splits import make_splits
+    from textcraft_gym.task import Task, tasks
     from textcraft_gym.vector import TextVectorEnv
 
 __version__ = "0.1.0"
@@ -56,26 +57,26 @@ __all__ = [
 _HOMES = {
     "Agent": "agents",
     "Completion": "agents",
-    "Episode": "evaluation.episode",
+    "Episode": "episodes.episode",
     "RecipeError": "recipes.recipe",
-    "RunSpec": "evaluation.run_spec",
-    "Start": "integrations.episode",
+    "RunSpec": "runs.run_spec",
+    "Start": "session",
     "Task": "task",
     "TextCraftGymError": "errors",
-    "TextEpisode": "integrations.episode",
+    "TextEpisode": "session",
     "TextVectorEnv": "vector",
     "UnknownName": "errors",
-    "estimate": "evaluation.estimate",
-    "evaluate": "evaluation.runner",
+    "estimate": "runs.estimate",
+    "evaluate": "runs.runner",
     "last_command": "replies",
     "make_agent": "agents.registry",
     "make_model": "agents.models.spec",
-    "make_splits": "task",
-    "optimise_plan": "evaluation.optimise_plan",
-    "rollouts": "evaluation.rollouts",
-    "run_episode": "evaluation.episode",
-    "run_episodes": "evaluation.schedule",
-    "starts": "integrations.episode",
+    "make_splits": "splits",
+    "optimise_plan": "runs.optimise_plan",
+    "rollouts": "runs.rollouts",
+    "run_episode": "episodes.episode",
+    "run_episodes": "episodes.schedule",
+    "starts": "session",
     "tasks": "task",
 }
 """Modules of the public names, which are imported when a name is first used: most programs need a few of them."""

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
-from textcraft_gym.agents.loading import import_named
 from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.plugins import import_named
 
 INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}
 """The keys of info that an environment has only if it is made with an argument, by the argument."""

@@ -36,12 +36,12 @@ from gymnasium.vector.utils import CloudpickleWrapper
 
 from textcraft_gym.agents.contract.agent import Agent, Policy
 from textcraft_gym.agents.contract.model import Completion, Model, Prompt, prompt_text
+from textcraft_gym.episodes.episode import Episode
+from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.evaluation.episode import Episode
-from textcraft_gym.evaluation.replay import REPLAYED, STOPPED_BY_AGENT, RecordedActions
-from textcraft_gym.evaluation.schedule import run_episodes
 from textcraft_gym.registration import make
 from textcraft_gym.spaces import AnyText
+from textcraft_gym.verify.replay import REPLAYED, STOPPED_BY_AGENT, RecordedActions
 
 NONSENSE = "no such action \U0001fab5 \0"
 _WRONG_ARGUMENT = "no_such_argument"

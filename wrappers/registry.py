@@ -7,8 +7,8 @@ from typing import Any
 import gymnasium as gym
 
 from textcraft_gym import wrappers
-from textcraft_gym.agents.loading import key_values, load, one_line, split_fields
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.plugins import key_values, load, one_line, split_fields
 
 
 def make_wrapper(description: str, env: gym.Env[Any, Any]) -> gym.Wrapper[Any, Any, Any, Any]:

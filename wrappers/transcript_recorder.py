@@ -12,8 +12,8 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import latched, won_in
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.outputs import check_output
-from textcraft_gym.trajectories import FORMATS, Trajectory, rows
+from textcraft_gym.storage.outputs import check_output
+from textcraft_gym.storage.trajectories import FORMATS, Trajectory, rows
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 TURNS = "turns"
@@ -44,7 +44,7 @@ class TranscriptRecorder(TextWrapper):
       "reward"}]}``; ``stop_reason`` is ``terminated``, ``truncated`` or ``left``, ``reward`` the sum, and ``won`` null
       if the environment does not say.
     - ``openai``, ``sharegpt``, ``trl``, ``verl``: a dialogue as trainers read it, with ``item_id``, ``env``, ``task``,
-      ``seed``, ``stop_reason``, ``won`` and ``reward``; see ``textcraft_gym.trajectories``.
+      ``seed``, ``stop_reason``, ``won`` and ``reward``; see ``textcraft_gym.storage.trajectories``.
 
     Args:
         env: An environment of text, its actions not numbered yet.

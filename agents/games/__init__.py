@@ -6,8 +6,8 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.loading import load
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.plugins import load
 
 if TYPE_CHECKING:
     from textcraft_gym.agents.games.alfworld.game_profile import PROFILE as ALFWORLD

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.contract.model import Form, Model, ModelError, form_of
-from textcraft_gym.agents.loading import import_named, key_values, split_fields
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.weights import find_files, prompts_for
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
 from textcraft_gym.errors import UnknownName
+from textcraft_gym.plugins import import_named, key_values, split_fields
 
 ENTRY_POINTS = "textcraft_gym.models"
 """Group of entry points by which an installed package offers models; the entry point's name begins the spec."""

@@ -30,14 +30,14 @@ from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
 from textcraft_gym.agents.models.weights import find_files
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
-from textcraft_gym.evaluation.success import wilson_interval
 from textcraft_gym.papers.adapt import AGENTS, ALFWORLD, WEBSHOP
 from textcraft_gym.papers.reproduce import installed_data
 from textcraft_gym.papers.table import Setting
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.splits import paper_splits
+from textcraft_gym.reports.success import wilson_interval
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
 
 UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
 """A book whose seed is not among those for training."""

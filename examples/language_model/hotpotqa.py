@@ -27,7 +27,7 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.envs.hotpotqa.rules import look_up, results, search
 from textcraft_gym.envs.hotpotqa.tasks import Task
-from textcraft_gym.wiki.kinds import Relation
+from textcraft_gym.envs.hotpotqa.wiki.kinds import Relation
 
 SEEDS = range(1000, 100_000)
 """Seeds of the wikis for training."""

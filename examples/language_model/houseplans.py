@@ -21,7 +21,7 @@ from textcraft_gym.agents.games.alfworld.household import APPLIANCES, Household,
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.envs.alfworld.env import ALFWorldEnv
-from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.episodes.episode import Episode
 
 ROLES = ("planner", "explainer", "controller")
 AGENTS = {"dep": ({}, 3.0), "zero_shot": ({"rounds": 12}, 1.5), "inner_monologue": ({}, 2.0)}

@@ -15,7 +15,7 @@ from dialogue import LONGEST, Branch, Example, Span
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.agent import Agent
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Prompt, prompt_text
-from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.episodes.episode import Episode
 
 LONGEST_ALONE = 5000
 """Maximum number of characters of a dialogue with its situation: about 1,700 tokens."""

@@ -43,12 +43,12 @@ from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.evaluation.compare import paired_interval
-from textcraft_gym.evaluation.episode import Episode
-from textcraft_gym.evaluation.rollouts import rollouts
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.success import wilson_interval
+from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.reports.compare import paired_interval
+from textcraft_gym.reports.success import wilson_interval
+from textcraft_gym.runs.rollouts import rollouts
+from textcraft_gym.runs.run_spec import RunSpec
 
 P, R = ParamSpec("P"), TypeVar("R")
 

@@ -36,8 +36,8 @@ from textcraft_gym.envs.hotpotqa.rules import (
     RELATIONS as WORDS,
 )
 from textcraft_gym.envs.hotpotqa.tasks import Task
-from textcraft_gym.wiki.corpus import Page
-from textcraft_gym.wiki.kinds import KINDS, Relation
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Page
+from textcraft_gym.envs.hotpotqa.wiki.kinds import KINDS, Relation
 
 ANSWER = "answer the question"
 PART = "find out "

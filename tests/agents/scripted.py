@@ -10,7 +10,7 @@ import gymnasium as gym
 from tests.envs.hotpotqa.shelf import CORPUS
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.model import Completion
-from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.episodes.episode import Episode
 
 
 class ScriptedModel:

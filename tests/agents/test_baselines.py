@@ -15,7 +15,7 @@ from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.schedule import run_episodes
 
 FAIL = "task failed!"
 DONE = "Task completed!"

@@ -11,7 +11,7 @@ from textcraft_gym import make_agent
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS, why_not
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.registration import SUITE, game_profile, make_for
 
 NOTHING = (

@@ -8,7 +8,7 @@ import pytest
 
 from tests.doubles import Recorded
 from textcraft_gym import make_agent
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.registration import game_profile, make
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.doubles import Crafter, Recorded, recorded
 from textcraft_gym import make_agent
 from textcraft_gym.agents.contract.model import ModelError
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.schedule import run_episodes
 
 HOW = {"stop": (), "max_tokens": 99, "temperature": 0.0, "sample": 0}
 

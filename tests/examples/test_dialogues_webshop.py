@@ -26,7 +26,7 @@ from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.games import WEBSHOP
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.webshop.product_templates import attributes
-from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.episodes.episode import Episode
 
 EXAMPLE_COUNT = 250
 TASK_COUNT = 20

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from textcraft_gym.agents.models.gguf import read_header
 from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
-from textcraft_gym.evaluation.success import wilson_interval
+from textcraft_gym.reports.success import wilson_interval
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 ROWS = list(csv.DictReader((RESULTS / "learning.csv").read_text(encoding="utf-8").splitlines()))

@@ -20,8 +20,8 @@ import textcraft_gym
 from tests.doubles import CRAFTER, environment
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.model import Completion
-from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.registration import BUNDLED
+from textcraft_gym.runs.run_spec import RunSpec
 
 pytest.importorskip("inspect_ai", reason="inspect_ai (extra [inspect]) is not installed")
 

@@ -346,7 +346,7 @@ def test_server__has_descriptors_for_others_when_all_sessions_are_open():
     command = [
         sys.executable,
         "-c",
-        f"{few}; import sys; from textcraft_gym.cli import main; sys.argv = {serve}; main()",
+        f"{few}; import sys; from textcraft_gym.cli.main import main; sys.argv = {serve}; main()",
     ]
 
     async def fill(address: str) -> tuple[list[str], int]:

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import tests.examples.conftest  # noqa: F401  # where the tiny chat model is
-from textcraft_gym.demonstrations import expert_trajectories
-from textcraft_gym.trajectories import Trajectory, write_trajectories
+from textcraft_gym.cli.demonstrations import expert_trajectories
+from textcraft_gym.storage.trajectories import Trajectory, write_trajectories
 
 # The trainers' own imports warn.
 pytestmark = pytest.mark.filterwarnings("default")

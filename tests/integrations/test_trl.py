@@ -13,9 +13,9 @@ import pytest
 import textcraft_gym
 from tests.examples.conftest import EXAMPLES
 from textcraft_gym import UnknownName
-from textcraft_gym.integrations.episode import OVER
 from textcraft_gym.integrations.trl import PROMPT, TextCraftGame, TextGame, WebShopGame, dataset, game
 from textcraft_gym.registration import BUNDLED
+from textcraft_gym.session import OVER
 
 LADDER = {"task": "minecraft:ladder", "seed": 0}
 

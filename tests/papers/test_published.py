@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from textcraft_gym.evaluation.metrics import ALL
-from textcraft_gym.evaluation.run_spec import RunSpec
 from textcraft_gym.papers import ADAPT, AUTOPLAN, DEPS, PAPERS
 from textcraft_gym.papers.table import Cells, Row, Setting, Table, cells
+from textcraft_gym.reports.metrics import ALL
+from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.task import tasks_of
 
 WRITTEN = Path(__file__).with_name("published.txt")

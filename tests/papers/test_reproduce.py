@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_cli import run
+from tests.cli.test_main import run
 from textcraft_gym import RunSpec
 from textcraft_gym.errors import RunStopped, UnknownName
-from textcraft_gym.evaluation.runner import evaluate_or_raise
 from textcraft_gym.papers import ADAPT
 from textcraft_gym.papers.reproduce import Job, Reproduction, collected, installed_data, play
 from textcraft_gym.papers.table import Column, Row, Setting, Table, Training
+from textcraft_gym.runs.runner import evaluate_or_raise
 
 REACT = Setting("TextCraft-v0", "dev", "react")
 SCRIPTED = Setting("TextCraft-v0", "dev", "expert", asks=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.evaluation.test_records import record
+from tests.reports.test_records import record
 from textcraft_gym.papers.page import Page
 from textcraft_gym.papers.results import Runs, cell, counted, published_orders, verdicts
 from textcraft_gym.papers.table import Column, Order, Paper, Row, Setting, Statement, Table, cells

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import ttest_ind
 
-from tests.evaluation.test_records import record
-from tests.test_cli import run
+from tests.cli.test_main import run
+from tests.reports.test_records import record
 from textcraft_gym import RunSpec
 from textcraft_gym.papers import AUTOPLAN, DEPS
 from textcraft_gym.papers.reproduce import Job, Reproduction

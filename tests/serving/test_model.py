@@ -35,8 +35,8 @@ from tests.serving.live import serving
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.llama_server import import_xllamacpp
 from textcraft_gym.agents.models.spec import make_model
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
 from textcraft_gym.serving.model.app import create_app
 from textcraft_gym.serving.model.batching import MAX_BATCH, Batcher, Overloaded
 from textcraft_gym.serving.model.chat_prompt import chat_prompt

@@ -12,7 +12,7 @@ import pytest
 from tests.wrappers.worlds import Corridor, easy
 from textcraft_gym import UnknownName
 from textcraft_gym.registration import make
-from textcraft_gym.trajectories import FORMATS, Trajectory, rows
+from textcraft_gym.storage.trajectories import FORMATS, Trajectory, rows
 from textcraft_gym.wrappers import ActionMasking, ThinkActions, TranscriptRecorder
 
 

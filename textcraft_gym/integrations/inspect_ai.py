@@ -38,12 +38,12 @@ from inspect_ai.util import collect
 from textcraft_gym.agents.contract.model import Completion, Message, form_of
 from textcraft_gym.agents.models.inspect_ai import InspectModel
 from textcraft_gym.agents.models.spec import make_model
-from textcraft_gym.evaluation.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import is_won
-from textcraft_gym.evaluation.step_limit import step_budget
-from textcraft_gym.integrations.episode import TextEpisode, starts
-from textcraft_gym.integrations.manual import REPLY, manual
+from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job
+from textcraft_gym.episodes.step_limit import step_budget
+from textcraft_gym.manual import REPLY, manual
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import is_won
+from textcraft_gym.session import TextEpisode, starts
 
 MAX_IDLE_TURNS = 3
 """Maximum number of replies in a row that play no command, where the model plays by a tool."""

@@ -23,11 +23,11 @@ from pydantic import BeforeValidator, Field
 import textcraft_gym
 from textcraft_gym.envs.text_env import Draws
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.integrations.episode import TextEpisode
 from textcraft_gym.registration import creator, default_split, find_spec, parameters, summary
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.guard import POLICY_VIOLATION, Application, Receive, Send
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
+from textcraft_gym.session import TextEpisode
 from textcraft_gym.task import UNGROUPED, Task, split_names, tasks_of
 
 MAX_COMMAND = 10_000

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.integrations.episode import TextEpisode, starts
 from textcraft_gym.registration import game_profile
+from textcraft_gym.session import TextEpisode, starts
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -14,8 +14,8 @@ import openai
 import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
 
-from textcraft_gym.integrations.episode import TextEpisode, starts
-from textcraft_gym.integrations.manual import REPLY, manual
+from textcraft_gym.manual import REPLY, manual
+from textcraft_gym.session import TextEpisode, starts
 
 
 class GameConfig(vf.TasksetConfig):

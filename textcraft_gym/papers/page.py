@@ -12,10 +12,10 @@ from functools import cache, cached_property
 from jinja2 import Template
 from markupsafe import Markup, escape
 
-from textcraft_gym.evaluation.page import html_environment
-from textcraft_gym.evaluation.report import markdown_table
 from textcraft_gym.papers.results import Played, Value, Verdict, cell, counted, verdicts
 from textcraft_gym.papers.table import MARKS, PERCENT, Paper, Row, Table
+from textcraft_gym.reports.page import html_environment
+from textcraft_gym.reports.tables import markdown_table
 
 HEADINGS = (
     "paper", "table", "row", "column", "published", "published_spread", "mark", "model", "value", "between_runs", "low",

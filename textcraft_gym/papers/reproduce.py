@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.prompts import STANDARD
-from textcraft_gym.evaluation.estimate import Estimate, estimate
-from textcraft_gym.evaluation.optimise_plan import optimise_plan
-from textcraft_gym.evaluation.records import Record, light, read_config, read_records
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate_or_raise
-from textcraft_gym.evaluation.several import Part, play_several
 from textcraft_gym.papers.results import Played, Runs
 from textcraft_gym.papers.table import Setting, Table
+from textcraft_gym.reports.records import Record, light, read_config, read_records
+from textcraft_gym.runs.estimate import Estimate, estimate
+from textcraft_gym.runs.optimise_plan import optimise_plan
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate_or_raise
+from textcraft_gym.runs.several import Part, play_several
 
 DATA_ARGUMENT = {"ALFWorld-v0": "games", "WebShopLite-v0": "data", "HotpotQA-v0": "data"}
 """The argument that names the original's data, in the worlds that have made data by default."""

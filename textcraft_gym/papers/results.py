@@ -10,10 +10,10 @@ from itertools import combinations
 from statistics import fmean, stdev
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from textcraft_gym.evaluation.compare import SIGNIFICANT, holm, paired_interval, paired_p_value, two_sample_p_value
-from textcraft_gym.evaluation.metrics import ALL, Summary, outcome_of, summarise, summarise_by_group
-from textcraft_gym.evaluation.spread import spread
 from textcraft_gym.papers.table import Column, Measure, Order, Row, Setting, Table
+from textcraft_gym.reports.compare import SIGNIFICANT, holm, paired_interval, paired_p_value, two_sample_p_value
+from textcraft_gym.reports.metrics import ALL, Summary, outcome_of, summarise, summarise_by_group
+from textcraft_gym.reports.spread import spread
 
 PARTS = 60
 """A score is compared in steps of one part in this number."""

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.evaluation.metrics import ALL
+from textcraft_gym.reports.metrics import ALL
 
 Measure: TypeAlias = Literal["success", "score", "k_max", "calls", "claimed", "cost", "p_value"]
 PERCENT: tuple[Measure, ...] = ("success", "score", "claimed")

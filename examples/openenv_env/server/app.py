@@ -5,8 +5,8 @@ It answers requests to localhost, to any address of the machine, to the Space's 
 
 import os
 
-from textcraft_gym.agents.loading import key_values
 from textcraft_gym.integrations.openenv import create_app
+from textcraft_gym.plugins import key_values
 from textcraft_gym.serving.server import run_server
 
 app = create_app(

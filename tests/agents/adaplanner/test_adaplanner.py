@@ -16,7 +16,7 @@ from textcraft_gym.agents.contract.agent import Node
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT
 from textcraft_gym.agents.program.parse import MAX_CHARACTERS
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.schedule import run_episodes
 
 PLATE = "pick_heat_then_place_in_recep-Plate-None-Fridge-5/trial_00001_receptacles10_distractors2_hidden0"
 HEAD = "def solution(agent, start_from=1):\n"

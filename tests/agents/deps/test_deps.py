@@ -11,7 +11,7 @@ from textcraft_gym.agents.deps.goal_planner import MAX_DIALOGUE
 from textcraft_gym.agents.deps.replanner import REPLAN
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.schedule import run_episodes
 
 GET = "get({'oak logs': 2}, null, null); # step 1"
 PLANKS = "craft({'oak planks': 8}, {'oak logs': 2}, null); # step 2"

@@ -15,7 +15,7 @@ from textcraft_gym.agents.deps.selector import FixedSelector, LearnedSelector
 from textcraft_gym.agents.deps.zero_shot import ChainOfThoughtAgent, ZeroShotAgent
 from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.evaluation.schedule import run_episodes
+from textcraft_gym.episodes.schedule import run_episodes
 
 GOALS = ["get({'oak logs': 2})", "craft({'oak planks': 8})", "get({'honeycomb': 3})", "craft({'beehive': 1})"]
 LOGS, PLANKS, COMB, HIVE = "get('oak logs', 2)", "craft('oak planks', 8)", "get('honeycomb', 3)", "craft('beehive', 1)"

@@ -18,9 +18,9 @@ from textcraft_gym.agents.games.hotpotqa.controller import AnswerGiver
 from textcraft_gym.agents.games.hotpotqa.game_profile import READ, tell_answer
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus, Page
+from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.testing import AgentContract
-from textcraft_gym.wiki.corpus import Corpus, Page
 
 FIND = "Step 1: find out who directed it\nStep 2: answer the question\nExecution Order: (Step 1 AND Step 2)"
 

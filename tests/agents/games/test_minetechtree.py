@@ -22,7 +22,7 @@ from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.games.minetechtree.controller import TechTreeController
 from textcraft_gym.agents.games.minetechtree.knowledge import read_around
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.evaluation.episode import Episode
+from textcraft_gym.episodes.episode import Episode
 
 LONG = 10**6
 """Ticks in which all can be done."""

@@ -19,9 +19,9 @@ from textcraft_gym.agents.lats.branches import Branch, best, describe, read_scor
 from textcraft_gym.agents.lats.lats import LATSAgent, backpropagate, select
 from textcraft_gym.agents.lats.tree_of_thoughts import TreeOfThoughtsAgent
 from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.evaluation.episode import Episode
-from textcraft_gym.evaluation.replay import REPLAYED, RecordedActions
+from textcraft_gym.verify.replay import REPLAYED, RecordedActions
 
 SMALL: dict[str, Any] = {"iterations": 20, "samples": 5, "root_samples": 3, "lookahead": 3, "turns": 4}
 

@@ -502,7 +502,7 @@ def test_evaluate__interrupted_with_a_cassette_ends_in_order(tmp_path: Path, del
         "        return Completion('inventory')\n"
     )
     command = "evaluate --env TextCraft-v0 --agent react --model slow:Slow --workers 4 --cassette tape --out run"
-    code = "import sys; from textcraft_gym.cli import main; sys.argv[0] = 'textcraft-gym'; main()"
+    code = "import sys; from textcraft_gym.cli.main import main; sys.argv[0] = 'textcraft-gym'; main()"
     run = subprocess.Popen(
         [sys.executable, "-c", code, *command.split()],
         cwd=tmp_path,

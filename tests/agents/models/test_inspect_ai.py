@@ -44,8 +44,8 @@ from textcraft_gym.agents.contract.model import (
 from textcraft_gym.agents.models.completions import REASONING_TOKENS, Price
 from textcraft_gym.agents.models.event_loop import submit
 from textcraft_gym.agents.models.inspect_ai import InspectModel
+from textcraft_gym.cli.model_check import check_model
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.model_check import check_model
 
 ASK: dict[str, Any] = {"stop": ("\n", "END"), "max_tokens": 50, "temperature": 0.0, "sample": 3}
 USAGE = ModelUsage(input_tokens=7, output_tokens=4, total_tokens=13, input_tokens_cache_read=2)

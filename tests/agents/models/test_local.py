@@ -34,7 +34,7 @@ from textcraft_gym.agents.models import llama_server, local, weights
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.local import LocalModel
 from textcraft_gym.agents.models.spec import make_model
-from textcraft_gym.evaluation.records import read_records
+from textcraft_gym.reports.records import read_records
 
 try:
     xllamacpp = llama_server.import_xllamacpp()

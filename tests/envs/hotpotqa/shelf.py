@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from textcraft_gym.wiki.corpus import Corpus, Page, Question
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus, Page, Question
 
 PAGES = (
     Page(

@@ -13,10 +13,10 @@ from tests.envs.hotpotqa.shelf import BORN, CORPUS, MUSIC, PAGES, SPLITS, UNTOLD
 from textcraft_gym import UnknownName
 from textcraft_gym.envs.hotpotqa.env import HotpotQAEnv
 from textcraft_gym.envs.hotpotqa.rules import REASONS
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus, Page
 from textcraft_gym.envs.text_env import TextEnv
 from textcraft_gym.task import task_hash
 from textcraft_gym.testing import NONSENSE, EnvContract
-from textcraft_gym.wiki.corpus import Corpus, Page
 
 
 def made(**arguments: Any) -> TextEnv:

@@ -25,7 +25,7 @@ from textcraft_gym.envs.hotpotqa.rules import (
     shown,
 )
 from textcraft_gym.envs.hotpotqa.text import MAX_SENTENCE
-from textcraft_gym.wiki.corpus import Page, Question
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Page, Question
 
 WIKI = CORPUS.wiki
 REACT = World(WIKI, BORN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.wiki.real import REAL, needs_real
+from tests.envs.hotpotqa.wiki.real import REAL, needs_real
 from textcraft_gym import tasks
 from textcraft_gym.envs.hotpotqa.env import HotpotQAEnv
 from textcraft_gym.envs.hotpotqa.tasks import open_library

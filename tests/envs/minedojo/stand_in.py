@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from textcraft_gym.envs.minedojo.commands import FUNCTIONS, SHAPE
-from textcraft_gym.envs.minedojo.specifications import Abilities
+from textcraft_gym.envs.minetechtree.minedojo_specifications import Abilities
 
 PLACES = 36
 

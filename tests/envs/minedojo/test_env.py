@@ -21,7 +21,7 @@ from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.envs.minedojo.commands import command
 from textcraft_gym.envs.minedojo.env import Skill
-from textcraft_gym.envs.minedojo.specifications import MineDojoMissing, read_abilities
+from textcraft_gym.envs.minetechtree.minedojo_specifications import MineDojoMissing, read_abilities
 from textcraft_gym.registration import game_profile
 
 pytestmark = pytest.mark.usefixtures("installed")

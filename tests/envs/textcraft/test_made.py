@@ -9,12 +9,12 @@ import gymnasium as gym
 import pytest
 
 import textcraft_gym
-from textcraft_gym.demonstrations import demonstrations
-from textcraft_gym.evaluation.run_spec import RunSpec
-from textcraft_gym.evaluation.runner import evaluate
-from textcraft_gym.evaluation.verify import verify
+from textcraft_gym.cli.demonstrations import demonstrations
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
 from textcraft_gym.task import task_hash
 from textcraft_gym.testing import EnvContract
+from textcraft_gym.verify.recheck import verify
 
 IDS = ("TextCraft-v0", "TextCraftTags-v0")
 RECIPES = "made:depth=5,items=60,seed=3"

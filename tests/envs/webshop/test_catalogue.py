@@ -17,16 +17,16 @@ import pytest
 
 from tests.envs.webshop.folder import ATTRIBUTES, ENTRIES, entry, write
 from tests.envs.webshop.shelf import GOAL, PRODUCTS
-from textcraft_gym import arrays
 from textcraft_gym.envs.webshop import catalogue as catalogues
 from textcraft_gym.envs.webshop import store
 from textcraft_gym.envs.webshop.catalogue import Catalogue
 from textcraft_gym.envs.webshop.files import ShopDataError, find_files, read_shop
 from textcraft_gym.envs.webshop.goals import shuffled
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.progress import Progress
-from textcraft_gym.search import bm25
-from textcraft_gym.search.bm25 import Index
+from textcraft_gym.storage import arrays
+from textcraft_gym.storage.progress import Progress
+from textcraft_gym.storage.search import bm25
+from textcraft_gym.storage.search.bm25 import Index
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_kept__is_written_in_parts(tmp_path, monkeypatch):
 KILLED = """
 import sys
 from textcraft_gym.envs.webshop.catalogue import Catalogue
-from textcraft_gym.search.bm25 import IndexWriter
+from textcraft_gym.storage.search.bm25 import IndexWriter
 
 def stop(*_, **__):
     print("here", flush=True)

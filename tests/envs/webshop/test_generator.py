@@ -20,7 +20,7 @@ from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.product_templates import attributes, choices, phrases, product_templates
 from textcraft_gym.envs.webshop.reward import reward
 from textcraft_gym.envs.webshop.title_words import compose, title_words
-from textcraft_gym.search.bm25 import Index
+from textcraft_gym.storage.search.bm25 import Index
 
 GOLDEN = "7dd2e86fadcfc41fa19c572fce4c5a069339f7b14d6ad43a803caa701be2979f"
 """A new digest is a new version of the environment."""

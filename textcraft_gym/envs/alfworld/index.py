@@ -1,8 +1,8 @@
 """An index of the playable games in a folder, cached from one run to the next.
 
 Checking a game takes a millisecond or two, and a folder may hold thousands, so the results are kept in a file of the
-cache folder (see ``textcraft_gym.cache``). Games that cannot be played are not cached but checked each time: they are
-few, and each is reported with its full error message.
+cache folder (see ``textcraft_gym.storage.cache``). Games that cannot be played are not cached but checked each time:
+they are few, and each is reported with its full error message.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from textcraft_gym.cache import cache_folder, keep
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
+from textcraft_gym.storage.cache import cache_folder, keep
 
 DECIDING = ("problem.py", "game.py", "rules.py", "expert.py", "tasks.py")
 """Modules that decide whether a game can be played; an index written by other versions of them is ignored."""

@@ -24,7 +24,7 @@ from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import Difficulty, check_difficulty, parse_id
 from textcraft_gym.envs.alfworld.text import Dialect
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.progress import progress_bar
+from textcraft_gym.storage.progress import progress_bar
 
 PARTS = (*GENERATED, "valid_train")
 """The splits that are stored in folders; ``valid_train`` is in the official data only."""

@@ -10,9 +10,9 @@ from textcraft_gym.envs.hotpotqa import expert, rules, text
 from textcraft_gym.envs.hotpotqa.rules import START, Scope, Sentences, State, admissible_commands, apply
 from textcraft_gym.envs.hotpotqa.tasks import MADE, PAGES, Reading, Task, find_task, open_library, split_tasks
 from textcraft_gym.envs.hotpotqa.text import DIALECTS, Dialect
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.errors import UnknownName, at_least
-from textcraft_gym.wiki.corpus import Corpus
 
 
 class HotpotQAEnv(TextEnv):

@@ -24,7 +24,7 @@ from textcraft_gym.envs.hotpotqa.rules import (
     titles_in,
 )
 from textcraft_gym.envs.hotpotqa.text import MAX_SENTENCE
-from textcraft_gym.wiki.corpus import Page
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Page
 
 LONGEST = 7
 """Maximum length of a plan, which is ReAct's limit: what else there would be to look up is left out."""

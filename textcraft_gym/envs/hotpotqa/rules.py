@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.envs.hotpotqa import text
 from textcraft_gym.envs.hotpotqa.text import Dialect
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Page, Question, Wiki
 from textcraft_gym.envs.turn import Turn
-from textcraft_gym.wiki.corpus import Page, Question, Wiki
 
 Sentences: TypeAlias = Literal["period", "given"]
 Scope: TypeAlias = Literal["wiki", "question"]

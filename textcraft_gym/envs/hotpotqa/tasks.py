@@ -14,10 +14,10 @@ from textcraft_gym.envs.hotpotqa import text
 from textcraft_gym.envs.hotpotqa.expert import plan
 from textcraft_gym.envs.hotpotqa.rules import Scope, Sentences, World
 from textcraft_gym.envs.hotpotqa.text import Dialect
+from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus, Question
+from textcraft_gym.envs.hotpotqa.wiki.made import made_corpus
+from textcraft_gym.envs.hotpotqa.wiki.official import read_corpus
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.wiki.corpus import Corpus, Question
-from textcraft_gym.wiki.made import made_corpus
-from textcraft_gym.wiki.official import read_corpus
 
 MADE = "made"
 PAGES = 5000

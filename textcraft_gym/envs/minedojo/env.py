@@ -14,15 +14,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from textcraft_gym.envs.minedojo.commands import Command, command, held, is_near, place_of, worn
-from textcraft_gym.envs.minedojo.names import new_name, old_name, task_id
-from textcraft_gym.envs.minedojo.specifications import (
+from textcraft_gym.envs.minetechtree import text
+from textcraft_gym.envs.minetechtree.actions import CheckInventory, Equip, Gather, Look, Make, parse
+from textcraft_gym.envs.minetechtree.minedojo_names import new_name, old_name, task_id
+from textcraft_gym.envs.minetechtree.minedojo_specifications import (
     HOW_TO_INSTALL,
     MineDojoMissing,
     read_abilities,
     read_specifications,
 )
-from textcraft_gym.envs.minetechtree import text
-from textcraft_gym.envs.minetechtree.actions import CheckInventory, Equip, Gather, Look, Make, parse
 from textcraft_gym.envs.minetechtree.moves import (
     NEEDS_FURNACE,
     NEEDS_TABLE,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from textcraft_gym.envs.minedojo.names import task_id
-from textcraft_gym.envs.minedojo.specifications import MineDojoMissing, Specification, specification
 from textcraft_gym.envs.minetechtree.expert import fewest_actions, fewest_skills
+from textcraft_gym.envs.minetechtree.minedojo_names import task_id
+from textcraft_gym.envs.minetechtree.minedojo_specifications import MineDojoMissing, Specification, specification
 from textcraft_gym.envs.minetechtree.state import Aim
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE

@@ -17,8 +17,8 @@ from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import shuffled, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load
-from textcraft_gym.progress import Progress
-from textcraft_gym.search.bm25 import Index
+from textcraft_gym.storage.progress import Progress
+from textcraft_gym.storage.search.bm25 import Index
 
 GENERATED = "generated"
 MAX_GENERATED = 50_000

@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from textcraft_gym.envs.webshop.goals import Wish, price_upper
 from textcraft_gym.envs.webshop.product import NO_PRICE, Product
 from textcraft_gym.errors import DataError
-from textcraft_gym.json_stream import JSONStreamError, read_items, read_members
-from textcraft_gym.progress import Progress
+from textcraft_gym.storage.json_stream import JSONStreamError, read_items, read_members
+from textcraft_gym.storage.progress import Progress
 
 T = TypeVar("T")
 GoalKind: TypeAlias = Literal["human", "synthetic"]

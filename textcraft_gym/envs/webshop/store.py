@@ -16,12 +16,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from textcraft_gym.arrays import Append, Arrays, Names, Records, RecordWriter, cached, write_records
 from textcraft_gym.envs.webshop.files import GoalKind, ShopDataError, ShopFiles, read_shop
 from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.progress import Progress, progress_bar
-from textcraft_gym.search.bm25 import IndexWriter
+from textcraft_gym.storage.arrays import Append, Arrays, Names, Records, RecordWriter, cached, write_records
+from textcraft_gym.storage.progress import Progress, progress_bar
+from textcraft_gym.storage.search.bm25 import IndexWriter
 
 FORMAT = 4
 """Version of the cached file and of the code that computes its content; files of another version are ignored."""

@@ -31,9 +31,9 @@ from textcraft_gym.integrations.agentgym.routes import (
     TextCraftRoutes,
     WebShopRoutes,
 )
-from textcraft_gym.integrations.episode import TextEpisode
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS, Sessions
+from textcraft_gym.session import TextEpisode
 
 WorldName: TypeAlias = Literal["textcraft", "alfworld", "webshop"]
 

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel
 
 from textcraft_gym.integrations.agentgym.numbering import Numbering
-from textcraft_gym.integrations.episode import TextEpisode
 from textcraft_gym.serving.sessions import Sessions
+from textcraft_gym.session import TextEpisode
 
 Answer: TypeAlias = Any
 """A value of JSON."""

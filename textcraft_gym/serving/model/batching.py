@@ -9,8 +9,8 @@ from threading import Condition, Thread
 from typing import NamedTuple
 
 from textcraft_gym.agents.contract.model import CompletionRequest, Model, batch_method
+from textcraft_gym.episodes.model_calls import Answer, ModelCall, ModelCalls
 from textcraft_gym.errors import TextCraftGymError
-from textcraft_gym.evaluation.model_calls import Answer, ModelCall, ModelCalls
 
 MAX_WAITING = 1024
 MAX_BATCH = 32

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import hashlib
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, ttest_ind
+from typer.testing import CliRunner
+
+from textcraft_gym.cli.main import app
+from textcraft_gym.reports.compare import (
+    compare,
+    holm,
+    mcnemar_p_value,
+    paired_interval,
+    two_sample_p_value,
+    unlike,
+    verdict,
+)
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
+
+
+@given(st.integers(0, 80), st.integers(0, 80))
+def test_mcnemar_p_value__agrees_with_scipy(gained: int, lost: int):
+    expected = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
+    assert mcnemar_p_value(gained, lost) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [2, 5])
+def test_two_sample_p_value__agrees_with_scipy(size: int):
+    rng = random.Random(size)
+    for shift in (0.0, 0.1, 0.5):
+        first, second = ([rng.random() + more for _ in range(size)] for more in (0, shift))
+        assert two_sample_p_value(first, second) == pytest.approx(ttest_ind(first, second).pvalue, rel=1e-4)
+    assert two_sample_p_value([0.5] * size, [0.5] * size) == 1
+    assert two_sample_p_value([0.5] * size, [0.6] * size) == pytest.approx(0, abs=1e-9)
+
+
+def changes(gained: int, lost: int, tasks: int) -> list[Fraction]:
+    """Changes of whole tasks."""
+    return [Fraction(1)] * gained + [Fraction(-1)] * lost + [Fraction(0)] * (tasks - gained - lost)
+
+
+@pytest.mark.parametrize(("both", "only_first", "only_second"), [(0.5, 0.1, 0.1), (0.3, 0.05, 0.4), (0.9, 0.02, 0.03)])
+def test_paired_interval__covers_the_truth_about_as_often_as_it_says(
+    both: float, only_first: float, only_second: float
+):
+    generator = random.Random(0)
+    covered = 0
+    for _ in range(1000):
+        drawn = [generator.random() for _ in range(100)]
+        lost = sum(both <= x < both + only_first for x in drawn)
+        gained = sum(both + only_first <= x < both + only_first + only_second for x in drawn)
+        low, high = paired_interval(changes(gained, lost, 100))
+        covered += low <= only_second - only_first <= high
+    assert 0.93 <= covered / 1000 <= 0.99
+
+
+def test_paired_interval__knows_little_without_tasks():
+    low, high = paired_interval([])
+    assert low == -high <= -0.9
+
+
+def record(task: str, won: bool, **more) -> dict:
+    return {"task": task, "won": won, **more}
+
+
+def test_compare__pairs_by_task_and_leaves_out_what_broke():
+    first = [record("a", True), record("b", True), record("c", False), record("d", False), record("e", True)]
+    second = [
+        record("d", False),
+        record("c", True),
+        record("b", False),
+        record("a", True),
+        {"task": "e", "error": "boom"},
+        record("f", True),
+    ]
+    found = compare(first, second)
+    assert (found.tasks, found.left_out, found.both, found.neither) == (4, 2, 1, 1)
+    assert (found.gained, found.lost, found.difference, found.p_value) == (("c",), ("b",), 0.0, 1.0)
+    assert (found.low, found.high) == paired_interval(changes(1, 1, 4))
+
+
+def test_compare__turns_round_with_its_runs():
+    first = [record(str(n), n % 3 == 0) for n in range(50)]
+    second = [record(str(n), n % 2 == 0) for n in range(50)]
+    there, back = compare(first, second), compare(second, first)
+    assert there.difference == -(back.difference or 0)
+    assert (there.low, there.high) == (-back.high, -back.low)
+    assert (there.gained, there.p_value) == (back.lost, back.p_value)
+
+
+def test_compare__of_nothing_has_no_difference():
+    found = compare([], [record("a", True)])
+    assert (found.tasks, found.left_out, found.difference, found.p_value) == (0, 1, None, 1.0)
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.001, 0.999))
+def test_holm__calls_clear_what_the_stepwise_procedure_rejects(p_values: list[float], level: float):
+    rejected: set[int] = set()
+    for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[index] * (len(p_values) - step) >= level:
+            break
+        rejected.add(index)
+    assert {index for index, p_value in enumerate(holm(p_values)) if p_value < level} == rejected
+
+
+OUTCOMES = st.lists(st.sampled_from([True, False, None]), min_size=5, max_size=5)
+
+
+def played(outcomes: list[bool | None]) -> list[dict]:
+    """Records of one run: None is an episode with an error."""
+    return [record(f"task {n}", bool(won), error="boom" if won is None else None) for n, won in enumerate(outcomes)]
+
+
+@given(OUTCOMES, OUTCOMES)
+def test_verdict__of_two_runs_is_their_comparison(first: list[bool | None], second: list[bool | None]):
+    runs = {"first": played(first), "second": played(second)}
+    found = verdict(runs)
+    best, other = found.standings
+    expected = compare(runs[other.run], runs[best.run])
+    assert other.behind == expected
+    assert other.p_value == expected.p_value
+    assert (found.tasks, found.left_out, found.pairs) == (expected.tasks, expected.left_out, 1)
+    assert best.won >= other.won
+    assert best.won - other.won == len(expected.gained) - len(expected.lost)
+    assert found.winner == (best.run if expected.p_value < 0.05 else None)
+
+
+@given(st.lists(OUTCOMES, min_size=1, max_size=4))
+def test_verdict__ranks_runs_by_the_tasks_that_all_have_played(outcomes: list[list[bool | None]]):
+    runs = {str(number): played(of_run) for number, of_run in enumerate(outcomes)}
+    shared = [of_task for of_task in zip(*outcomes, strict=True) if None not in of_task]
+    found = verdict(runs)
+    assert found.tasks == len(shared)
+    assert [standing.run for standing in found.standings] == sorted(
+        runs, key=lambda run: -sum(of_task[int(run)] or 0 for of_task in shared)
+    )
+    for standing in found.standings:
+        assert standing.won == sum(of_task[int(standing.run)] or 0 for of_task in shared)
+        assert (standing.behind is None) == (standing is found.standings[0])
+
+
+def test_verdict__needs_more_from_more_runs():
+    def runs(count: int) -> dict[str, list[dict]]:
+        return {str(number): played([number == 0] * 6) for number in range(count)}
+
+    assert (verdict(runs(2)).winner, verdict(runs(2)).standings[1].p_value) == ("0", 0.03125)
+    three = verdict(runs(3))
+    assert (three.winner, [standing.p_value for standing in three.standings]) == (None, [None, 0.09375, 0.09375])
+    assert verdict(runs(1)).winner is None
+
+
+def test_mcnemar_p_value__of_thousands_of_tasks():
+    assert mcnemar_p_value(2000, 2200) == pytest.approx(binomtest(2000, 4200).pvalue)
+
+
+def test_compare__is_a_command(tmp_path: Path):
+    for agent in ("random", "expert"):
+        evaluate(RunSpec("TextCraft-v0", "test", agent, limit=8, max_steps=30), tmp_path / agent)
+    arguments = ["compare", str(tmp_path / "random"), str(tmp_path / "expert")]
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120"}, catch_exceptions=False)
+    words = " ".join(result.output.split())
+    assert "only random won 0" in words
+    assert "over 8 tasks; McNemar's exact p" in words
+
+
+def test_unlike__names_what_differs_besides_agent_and_model():
+    first = {"env": "TextCraft-v0", "agent": "react", "model": "a", "env_args": {"distractors": 100}, "seed": 1}
+    assert unlike([first, {**first, "agent": "expert", "model": "b", "prompts": "short"}]) == []
+    second = {**first, "agent": "expert", "env_args": {"tags": "item"}, "seed": 2, "codes": ["abc"]}
+    assert unlike([first, second]) == [
+        "seed: 1, 2",
+        "distractors: 100, not given",
+        "code: unknown, abc",
+        "tags: not given, item",
+    ]
+    assert unlike([first, first, {**first, "max_calls": 3}]) == ["max_calls: not given, not given, 3"]
+    assert unlike([first, {**first, "env_args": "x" * 99}])[-1] == f"env_args: not given, {'x' * 40}..."
+
+
+@pytest.mark.parametrize("name", ["env_sha256", "tasks_sha256"])
+def test_unlike__tells_digests_apart_that_are_longer_than_what_is_shown(name: str):
+    first, second = ({name: hashlib.sha256(text).hexdigest()} for text in (b"a", b"b"))
+    (found,) = unlike([first, second])
+    assert found.startswith(f"{name}: {first[name][:40]}..., {second[name][:40]}...")
+
+
+def test_compare__says_first_what_else_differs(tmp_path: Path):
+    for name, distractors in (("few", 10), ("many", 100)):
+        spec = RunSpec("TextCraft-v0", "dev", "expert", limit=3, env_args={"distractors": distractors})
+        evaluate(spec, tmp_path / name)
+    result = CliRunner().invoke(app, ["compare", str(tmp_path / "few"), str(tmp_path / "many")])
+    first, *_ = result.output.splitlines()
+    assert first.endswith("the runs differ in what may explain a difference: distractors: 10, 100")

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from itertools import count
+
+from textcraft_gym.reports.tally import Tally
+
+NUMBERS = count()
+
+
+def record(won: bool = True, error: str | None = None, **others) -> dict:
+    costs = {"calls": {"executor": 30, "planner": 2}, "tokens": {"prompt_tokens": 900, "completion_tokens": 100}}
+    return {"task": f"task {next(NUMBERS)}", "won": won, "error": error, "cost": 0.25, **costs, **others}
+
+
+def test_tally__says_how_a_run_is_doing():
+    seconds = iter([100.0, 110.0])
+    tally = Tally(12, [record(won=False)], max_cost=4.0, clock=lambda: next(seconds))
+    for of in [record(), record(error="ModelError: down", won=False, spent_before=0.5)]:
+        tally.add(of)
+    assert tally.line() == (
+        "won 1 (50%, interval 9-91%), errors 1, 6.4 calls/s, 200 tokens/s, cost 1.25 of 4, 45 s left"
+    )
+
+
+def test_tally__of_repeats_has_the_interval_over_tasks():
+    tally = Tally(8, [record(task=task, won=won) for task in "abcd" for won in [task < "c"] * 2], clock=lambda: 0.0)
+    assert tally.line().startswith("won 4 (50%, interval 15-85%), errors 0")  # as of four episodes
+
+
+def test_tally__is_short_without_models_and_at_the_end():
+    tally = Tally(1)
+    assert tally.line() == "won 0, errors 0"
+    tally.add(record(calls={}, tokens={}))
+    assert tally.line() == "won 1 (100%, interval 21-100%), errors 0"

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+
+from textcraft_gym import UnknownName
+from textcraft_gym.reports.records import read_config
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.sweep import MAX_NAME, Cell, folder_names, grid, legend, sweep, table, tidy
+
+BASE = RunSpec("TextCraft-v0", "test", "", limit=6)
+
+
+def test_grid__crosses_what_an_agent_takes():
+    cells = list(grid(["react", "adapt"], [1, 2], ["tests.doubles:Crafter,reach=1", "tests.doubles:Crafter,reach=2"]))
+    assert [(cell.agent, cell.d_max, cell.model[-1]) for cell in cells] == [
+        ("react", None, "1"),
+        ("react", None, "2"),
+        ("adapt", 1, "1"),
+        ("adapt", 1, "2"),
+        ("adapt", 2, "1"),
+        ("adapt", 2, "2"),
+    ]
+    assert list(grid(["adapt"], [], ["tests.doubles:Crafter"])) == [Cell("adapt", None, "tests.doubles:Crafter")]
+    with pytest.raises(UnknownName, match="Did you mean react"):
+        list(grid(["raect"], [1], ["tests.doubles:Crafter"]))
+
+
+def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Path):
+    cells = list(grid(["react", "adapt"], [2], ["tests.doubles:Crafter,reach=2", "tests.doubles:Crafter,reach=3"]))
+    found = sweep(BASE, cells, tmp_path)
+    assert list(found) == cells
+    assert read_config(tmp_path / "adapt_d2_tests.doubles-Crafter-reach=2")["agent_args"] == {
+        "form": "line",
+        "d_max": 2,
+    }
+    rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
+    assert rows == tidy(found)
+    for cell, by_group in found.items():
+        (row,) = [r for r in rows if (r["agent"], r["model"], r["group"]) == (cell.agent, cell.model, "all")]
+        assert (int(row["episodes"]), int(row["won"])) == (6, by_group["all"].won)
+        assert float(row["rate"]) == pytest.approx(by_group["all"].won / 6, abs=1e-6)
+    assert (tmp_path / "sweep.md").read_text().count("\n") == 2 + len(cells) + 2
+    again = []
+    assert sweep(BASE, cells, tmp_path, run=lambda *a: again.append(a) or _replay(*a)) == found
+    assert len(again) == len(cells)
+
+
+def test_sweep__gives_an_argument_to_the_agents_that_take_it(tmp_path: Path):
+    base = replace(BASE, limit=1, agent_args={"planner_tokens": 99})
+    sweep(base, list(grid(["react", "adapt"], [], ["tests.doubles:Crafter"])), tmp_path)
+    assert read_config(tmp_path / "react_tests.doubles-Crafter")["agent_args"] == {"form": "line"}
+    assert read_config(tmp_path / "adapt_tests.doubles-Crafter")["agent_args"] == {"form": "line", "planner_tokens": 99}
+    with pytest.raises(ValueError, match="none of the agents takes the argument 'planner_tokens'"):
+        sweep(base, list(grid(["react"], [], ["tests.doubles:Crafter"])), tmp_path)
+
+
+def _replay(spec, out):
+    from textcraft_gym.runs.runner import evaluate
+
+    return evaluate(spec, out, on_episode=lambda record: pytest.fail("played again"))
+
+
+def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
+    found = sweep(BASE, [Cell("react", None, "tests.doubles:Crafter,reach=9")], tmp_path)
+    headings, row = table(found)
+    named = dict(zip(headings, row, strict=True))
+    assert (named["agent"], named["d_max"], named["n"], named["won %"]) == ("react", "-", "6", "100.0")
+    assert named["won % by group"] == "100/100"
+    assert named["k_max by group"] == named["k_max won by group"] == "1.0/1.0"
+    assert legend(found) == "By group: depth 2 / depth 3."
+    assert (tmp_path / "sweep.md").read_text().endswith(f"\n\n{legend(found)}\n")
+
+
+def test_table__shows_all_where_tasks_form_no_groups(tmp_path: Path):
+    (found,) = sweep(BASE, [Cell("expert", None, "tests.doubles:Crafter")], tmp_path).values()
+    alone = {Cell("expert", None, "tests.doubles:Crafter"): {"all": found["all"]}}
+    assert dict(zip(*table(alone), strict=True))["won % by group"] == "100"
+    assert legend(alone) == "By group: all."
+
+
+def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
+    cells = [Cell("react", None, "tests.doubles:Crafter,reach=9", seed) for seed in (0, 1)]
+    (found,) = sweep(BASE, cells[:1], tmp_path).values()
+    nothing = {group: replace(of, episodes=0, calls={}, errors=of.episodes) for group, of in found.items()}
+    (_, alone), (_, both) = (table(dict(zip(cells, runs, strict=False))) for runs in ([found], [found, nothing]))
+    calls = table({})[0].index("calls")
+    assert alone[calls] == both[calls] != "0.0"
+    assert [row["calls"] for row in tidy({cells[0]: nothing})] == [""] * len(nothing)
+
+
+def test_cell__names_a_folder_that_is_none_elsewhere():
+    assert Cell("m:A", 3, "openai:x,base_url=http://h/v1").name == "m-A_d3_openai-x-base_url=http---h-v1"
+
+
+def test_cell__of_a_long_model_has_a_folder_of_a_bounded_name(tmp_path: Path):
+    cells = [Cell("random", None, f"local:threads={'0' * 300}{seed}") for seed in range(2)]
+    cells += [Cell("random", None, "\N{SNOWMAN}é\ud800" * 200), Cell("random", None, "名" * 300)]
+    names = folder_names(cells)
+    assert len(set(names.values())) == 4
+    for name in names.values():
+        (tmp_path / name).mkdir()
+        assert len(name.encode()) <= MAX_NAME
+    assert names[cells[0]].startswith("random_local-threads=000")
+
+
+def test_folder_names__are_different_where_models_look_alike(tmp_path: Path):
+    models = ["local:slots=4", "local-slots=4", "Local:slots=4", "local:slots=4"]
+    names = folder_names([Cell("random", None, model) for model in models])
+    assert list(names.values()) == [
+        "random_local-slots=4",
+        "random_local-slots=4_2",
+        "random_Local-slots=4_3",
+    ]
+    base = replace(BASE, agent_args={}, limit=2)
+    alike = [Cell("random", None, model) for model in ("m:M,slip=0.1,seed=1", "m:M,slip=0.1/seed=1")]
+    played: list[str] = []
+
+    def plays(spec: RunSpec, out: Path) -> list[dict]:
+        played.append(out.name)
+        return []
+
+    sweep(base, alike, tmp_path, run=plays)
+    assert played == ["random_m-M-slip=0.1-seed=1", "random_m-M-slip=0.1-seed=1_2"]
+
+
+def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
+    model = "openai:m,base_url=http://user:secret@127.0.0.1:9/v1,api_key=secret,max_retries=0,timeout=1"
+    sweep(RunSpec("TextCraft-v0", "test", "", limit=1), [Cell("expert", None, model)], tmp_path)
+    written = [str(file) for file in tmp_path.rglob("*")]
+    written += [file.read_text(encoding="utf-8") for file in tmp_path.rglob("*") if file.is_file()]
+    assert "secret" not in "".join(written)
+    with pytest.raises(ValueError, match="d_max"):
+        sweep(BASE, [Cell("adapt", 0, "tests.doubles:Crafter")], tmp_path)
+
+
+def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path: Path):
+    cells = list(grid(["random"], [], ["tests.doubles:Crafter"], [0, 1, 2]))
+    assert [cell.name for cell in cells] == [f"random_tests.doubles-Crafter_seed{seed}" for seed in range(3)]
+    found = sweep(replace(BASE, limit=20), cells, tmp_path)
+    assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
+    rates = [by_group["all"].rate for by_group in found.values()]
+    assert len(set(rates)) > 1  # so that the spread below is none by accident
+    headings, row = table(found)
+    named = dict(zip(headings, row, strict=True))
+    assert (named["runs"], named["n"]) == ("3", "60")
+    assert named["won %"] == f"{100 * fmean(rates):.1f}"
+    assert named["± runs"] == f"{100 * stdev(rates):.1f}"
+    assert [row["seed"] for row in tidy(found) if row["group"] == "all"] == ["0", "1", "2"]

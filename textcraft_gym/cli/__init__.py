@@ -1,0 +1,1 @@
+"""The command ``textcraft-gym``: a module for each group of commands."""

@@ -1,0 +1,48 @@
+"""WebShop-lite as a local web site, for a person to try a task or to replay an agent's episode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def serve(
+    *,
+    split: str = "dev",
+    port: int = 0,
+    replay: str | Path | None = None,
+    task: str | None = None,
+    env_args: Mapping[str, Any] | None = None,
+    on_start: Callable[[str], None],
+) -> None:
+    """Serve the shop on the loopback address until Ctrl-C.
+
+    Args:
+        split: The split whose tasks are listed.
+        port: The port; 0 for a free one.
+        replay: A run folder, or a file saved by the shop, whose episodes to step through.
+        task: Replay only the episode of this task; without ``replay``, the task to offer first.
+        env_args: Further arguments of ``gym.make``; they override those of a replayed run.
+        on_start: Called with the address.
+
+    Raises:
+        UnknownName: For a split, a task or an argument that does not exist.
+        RunError: If the run cannot be read, or is of another environment or shop.
+        ShopDataError: If the shop's data cannot be read.
+        ValueError: If the web framework is not installed.
+        OSError: If the port is taken.
+    """
+    if "split" in (env_args or {}):
+        raise ValueError("expected the split as a separate option, not in env_args")
+    try:  # imported here, since the other commands must work without its extra and start fast
+        from textcraft_gym.cli.shop.app import create_app
+        from textcraft_gym.cli.shop.recording import read_run
+        from textcraft_gym.cli.shop.server import run_server
+        from textcraft_gym.cli.shop.session import Storefront
+    except ModuleNotFoundError as error:
+        raise ValueError(f"this needs the package {error.name}: pip install 'textcraft-gym[shop]'") from error
+    run = None if replay is None else read_run(replay, task)
+    front = Storefront.open(split, {**(run.env_args if run else {}), **(env_args or {})})
+    app = create_app(front, run, first=None if run else task)
+    run_server(app, port, on_start)

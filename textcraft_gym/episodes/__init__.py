@@ -1,0 +1,1 @@
+"""Playing episodes, one or many at once."""

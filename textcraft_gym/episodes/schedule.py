@@ -1,0 +1,127 @@
+"""Many episodes in one loop, whose model calls go out together."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+
+import gymnasium as gym
+
+from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
+from textcraft_gym.episodes.budget import Budget
+from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models, OnRequest
+from textcraft_gym.episodes.episode_limits import NO_LIMITS, EpisodeLimits
+from textcraft_gym.episodes.model_calls import DEFAULT_THREADS, ModelCall, ModelCalls
+from textcraft_gym.episodes.step_limit import step_budget
+from textcraft_gym.errors import RunStopped
+
+
+def run_episodes(
+    envs: Sequence[gym.Env[str, str]],
+    agent: Agent | Policy,
+    jobs: Iterable[Job | tuple[str | None, int]],
+    *,
+    max_steps: int | None = None,
+    model: Models = None,
+    max_calls: int = DEFAULT_MAX_CALLS,
+    won_at: float | None = None,
+    temperature: float = 0.0,
+    reading: Reading = "lenient",
+    limits: EpisodeLimits = NO_LIMITS,
+    budget: Budget | None = None,
+    on_request: OnRequest = lambda request, episode: None,
+) -> Generator[Episode, None, None]:
+    """Play many episodes, one per environment at a time, and yield each as it ends.
+
+    Environments and agent run in this thread; only model calls run in other threads, for all episodes at once. The
+    result of an episode does not depend on the others. An episode that raises is yielded with its ``error``.
+
+    Args:
+        envs: Environments of one kind, one for each concurrent episode.
+        agent: One agent for all; a function that calls a model itself blocks the other episodes.
+        jobs: A task (None to have the seed draw one) and a seed for each episode, or a ``Job``.
+        max_steps: As in ``run_episode``, for each episode.
+        model: As in ``run_episode``; it is asked from other threads if there are many environments.
+        max_calls: As in ``run_episode``, for each episode.
+        won_at: As in ``run_episode``.
+        temperature: As in ``run_episode``.
+        reading: As in ``run_episode``.
+        limits: What each episode may take. One that reaches a limit is lost by it (``Episode.limit``). Its time is
+            checked at each request of the agent, and ends the wait for a model; what the model still answers is not
+            counted.
+        budget: What all episodes together may be answered by models, which is counted in it, and how long they may
+            take; None for no limit. Once it is spent no episode begins, and one under way ends with the error
+            ``RunStopped`` where it asks a model, or waits for one.
+        on_request: As in ``run_episode``, for each episode.
+    """
+    if not envs:
+        raise ValueError("expected one environment or more")
+    limit = step_budget(envs[0], agent, max_steps)
+    budget = budget or Budget()
+    idle = list(envs)
+    waiting = iter(jobs)
+    under_way: dict[ModelCall, EpisodeRunner] = {}
+    with closing(ModelCalls(max(len(envs), DEFAULT_THREADS))) as threads:
+        try:
+            while True:
+                if idle and not budget.reached and (job := next(waiting, None)):
+                    how = (idle.pop(), agent, Job(*job), model, limit, max_calls)
+                    runner = EpisodeRunner(
+                        *how,
+                        won_at=won_at,
+                        temperature=temperature,
+                        on_request=on_request,
+                        reading=reading,
+                        limits=limits,
+                    )
+                    answered = None
+                elif under_way:
+                    answered = threads.receive()
+                    runner = under_way.pop(answered)
+                else:
+                    return
+                call = _advance(runner, budget, answered)
+                # With one environment there is nothing to overlap: calls are answered in this thread, which is faster.
+                while call and len(envs) == 1:
+                    threads.answer(call)
+                    call = _advance(runner, budget, call)
+                if call:
+                    threads.send(call)
+                    under_way[call] = runner
+                else:
+                    idle.append(runner.env)
+                    yield runner.episode
+        finally:
+            for runner in under_way.values():
+                runner.close()
+
+
+def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) -> ModelCall | None:
+    """Play an episode until its next model call, of which none may go out once the budget is spent.
+
+    Args:
+        runner: The episode.
+        budget: What may be spent.
+        answered: The call that it waited for, if any.
+    """
+    if answered and not answered.answered:
+        answered.refuse(_stopped(budget) if answered.deadline == budget.deadline else runner.limits.out_of_time())
+    before = _spent(runner.episode)
+    call = runner.advance()
+    cost, tokens = _spent(runner.episode)
+    budget.spend(cost - before[0], tokens - before[1])
+    if call is None:
+        return None
+    if budget.reached:
+        call.refuse(_stopped(budget))
+        return runner.advance()
+    call.deadline = min((date for date in (call.deadline, budget.deadline) if date is not None), default=None)
+    return call
+
+
+def _stopped(budget: Budget) -> RunStopped:
+    return RunStopped(budget.state, at_limit=True)
+
+
+def _spent(episode: Episode) -> tuple[float, int]:
+    return episode.cost, sum(episode.tokens.values())

@@ -1,1 +1,0 @@
-"""Playing episodes, one or many, and reporting the results."""

@@ -1,0 +1,1 @@
+"""Reading runs, and what they show: rates, comparisons, tables, pages."""

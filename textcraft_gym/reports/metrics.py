@@ -1,0 +1,227 @@
+"""Aggregates of episode records, by what became of each episode.
+
+An episode is won, lost, or lost by a limit, the model's own or one that the run sets to each episode; its outcome is
+unknown in a world that does not say so; or it broke by an error of the machinery, and then counts in no rate or mean
+unless errors are counted as lost.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import fsum
+from statistics import fmean
+from typing import Any, Literal, TypeAlias
+
+from textcraft_gym.errors import UnknownName
+from textcraft_gym.reports.success import PassRates, mean_over_tasks, pass_rates
+from textcraft_gym.task import UNGROUPED
+
+ALL = UNGROUPED
+"""Group of the summary over all episodes."""
+
+Outcome: TypeAlias = Literal["won", "lost", "limit", "unknown", "error"]
+Errors: TypeAlias = Literal["exclude", "count"]
+"""Whether episodes that broke are left out of rates and means, or count as lost with a score of 0."""
+ERRORS: tuple[Errors, ...] = ("exclude", "count")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Aggregate over episodes. Means are over episodes without an error, and None without any.
+
+    Attributes:
+        tasks: Number of tasks of the episodes that count.
+        episodes: Number of episodes that count: those without an error, or all where errors count as lost.
+        errors: Number of episodes with an error.
+        limits: Number of episodes lost by a limit, by its name.
+        unknown: Number of episodes in which the world did not say whether they were won.
+        depth: Mean depth of the tasks, including those of errors.
+        won: Number of episodes won.
+        rate: Mean over tasks of the share of episodes won; None as long as the outcome of an episode is unknown.
+        low, high: The 95% interval of the rate over tasks; with one episode a task the Wilson interval.
+        reward: Mean reward of the episodes that count; that of an error is 0.
+        steps: Mean number of actions.
+        steps_over_optimal: Mean ratio of actions to the optimum, over the episodes won.
+        calls: Mean number of completions by role.
+        tokens: Mean number of tokens, as the models counted them.
+        cost: Total cost of all completions, including those of errors.
+        replies: Number of replies of models that could not be taken as they were, by kind, over all episodes.
+        k_max: Mean of the deepest level of decomposition at which something was executed.
+        k_max_won: The same over the episodes won, as ADaPT's paper reports it.
+        claimed: Number of episodes that the agent claimed to have won.
+        rightly_claimed: Number of these that were won.
+        restores: Number of returns to an earlier moment, over all episodes.
+        passes: Success with 1, 2, ... attempts; empty unless tasks were played more than once.
+    """
+
+    tasks: int
+    episodes: int
+    errors: int
+    limits: dict[str, int]
+    unknown: int
+    depth: float | None
+    won: int
+    rate: float | None
+    low: float
+    high: float
+    reward: float | None
+    steps: float | None
+    steps_over_optimal: float | None
+    calls: dict[str, float]
+    tokens: float | None
+    cost: float
+    replies: dict[str, int]
+    k_max: float | None
+    k_max_won: float | None
+    claimed: int
+    rightly_claimed: int
+    restores: int
+    passes: tuple[PassRates, ...]
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the claimed episodes that were won; None without claims, or where an outcome is unknown."""
+        return self.rightly_claimed / self.claimed if self.claimed and not self.unknown else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the won episodes that were claimed; None if none was won, or where an outcome is unknown."""
+        return self.rightly_claimed / self.won if self.won and not self.unknown else None
+
+
+def outcome_of(record: Mapping[str, Any]) -> Outcome:
+    """Return what became of an episode."""
+    if record.get("error"):
+        return "error"
+    if record["won"]:
+        return "won"
+    if record.get("limit"):
+        return "limit"
+    return "unknown" if record["won"] is None else "lost"
+
+
+def summarise(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude") -> Summary:
+    """Summarise episode records (see ``records.py``).
+
+    Args:
+        records: The records.
+        errors: What to do with episodes that broke.
+
+    Raises:
+        UnknownName: For another word than those of ``errors``.
+    """
+    return summarise_by_group(records, errors=errors)[ALL]
+
+
+def summarise_by_group(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude") -> dict[str, Summary]:
+    """Return a summary for each group, in order, and one for ``all``; see ``summarise``.
+
+    The records are read once, and only numbers of them are kept.
+    """
+    if errors not in ERRORS:
+        raise UnknownName("way with errors", errors, ERRORS)
+    sums = {ALL: _Sums(errors)}
+    for record in records:
+        for name in {record["group"], ALL}:
+            if name not in sums:
+                sums[name] = _Sums(errors)
+            sums[name].add(record)
+    by_group = {name: of_group.summary() for name, of_group in sums.items()}
+    return {name: by_group[name] for name in [*groups([by_group]), ALL]}
+
+
+def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
+    """Return the groups of all runs without ``all``, by depth and then by name."""
+    # The depth puts "depth 10" after "depth 9"; groups without depths are sorted by name.
+    depths = {name: summary.depth or 0.0 for by_group in runs for name, summary in by_group.items() if name != ALL}
+    return sorted(depths, key=lambda name: (depths[name], name))
+
+
+class _Sums:
+    """What a summary needs of episodes, added up one by one.
+
+    Args:
+        errors: What to do with episodes that broke.
+    """
+
+    def __init__(self, errors: Errors) -> None:
+        self.count_errors = errors == "count"
+        self.outcomes: Counter[Outcome] = Counter()
+        self.limits: Counter[str] = Counter()
+        self.replies: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.by_task: dict[str, list[int]] = {}  # the number of episodes that count, and of those won
+        self.rewards, self.ratios, self.costs = array("d"), array("d"), array("d")
+        self.depth: float = 0
+        self.steps = self.tokens = self.k_max = self.k_max_won = self.claimed = self.rightly_claimed = self.restores = 0
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add an episode."""
+        outcome = outcome_of(record)
+        self.outcomes[outcome] += 1
+        self.depth += record["depth"]
+        self.costs.append(record["cost"] + record.get("spent_before", 0.0))
+        self.replies.update(record.get("replies", {}))
+        if outcome != "error" or self.count_errors:
+            of_task = self.by_task.setdefault(record["task"], [0, 0])
+            of_task[0] += 1
+            of_task[1] += outcome == "won"
+            self.rewards.append(0.0 if outcome == "error" else record["reward"])
+        if outcome != "error":
+            self._add_played(record, outcome)
+
+    def _add_played(self, record: Mapping[str, Any], outcome: Outcome) -> None:
+        self.steps += record["steps"]
+        self.tokens += sum(record["tokens"].values())
+        self.calls.update(record["calls"])
+        self.k_max += record["k_max"]
+        self.restores += len(record["restores"])
+        if outcome == "limit":
+            self.limits[record["limit"]] += 1
+        if record["claimed_success"]:
+            self.claimed += 1
+            self.rightly_claimed += outcome == "won"
+        if outcome == "won":
+            self.k_max_won += record["k_max"]
+            if record.get("optimal_length"):
+                self.ratios.append(record["steps"] / record["optimal_length"])
+
+    def summary(self) -> Summary:
+        """Return the summary of the episodes."""
+        broken, unknown, won = (self.outcomes[outcome] for outcome in ("error", "unknown", "won"))
+        episodes = self.outcomes.total()
+        played = episodes - broken
+        counts = [(of_task[0], of_task[1]) for of_task in self.by_task.values()]
+        rate = mean_over_tasks([wins / of_task for of_task, wins in counts], len(self.rewards))
+        return Summary(
+            tasks=len(counts),
+            episodes=len(self.rewards),
+            errors=broken,
+            limits=dict(self.limits),
+            unknown=unknown,
+            depth=_share(self.depth, episodes),
+            won=won,
+            rate=None if unknown else rate.mean,
+            low=0.0 if unknown else rate.low,
+            high=1.0 if unknown else rate.high,
+            reward=fmean(self.rewards) if self.rewards else None,
+            steps=_share(self.steps, played),
+            steps_over_optimal=fmean(self.ratios) if self.ratios else None,
+            calls={role: calls / played for role, calls in self.calls.items()},
+            tokens=_share(self.tokens, played),
+            cost=fsum(self.costs),
+            replies=dict(self.replies),
+            k_max=_share(self.k_max, played),
+            k_max_won=_share(self.k_max_won, won),
+            claimed=self.claimed,
+            rightly_claimed=self.rightly_claimed,
+            restores=self.restores,
+            passes=() if unknown or len(self.rewards) == len(counts) else pass_rates(counts),
+        )
+
+
+def _share(total: float, number: int) -> float | None:
+    return total / number if number else None

@@ -1,0 +1,332 @@
+"""Plots of runs as inline SVG, each with its legend as a list beside it. Lines and text inherit the colour of the page.
+
+Fills are from the colour-blind-safe palette of Okabe and Ito, each with a readable text colour. Source: M. Okabe and
+K. Ito, Color Universal Design, 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
+from textcraft_gym.reports.tables import Runs
+
+SHARE = "share of episodes (%)"
+WIDTH = 440
+LEFT, RIGHT = 64, 44
+"""Margins: at least ``LEFT`` for the names of bars, and ``RIGHT`` for the numbers behind them."""
+LONGEST_NAME = 30
+"""Maximum number of characters shown of a group's name."""
+TITLE = 30
+LINE, BAR, RATE_BAR = 20, 16, 14
+"""Heights: of a line, of a bar (one a line), and of a bar of a success rate (no gap to the next)."""
+LETTER = 7.2
+"""Estimated width of a character: text is laid out without font metrics."""
+
+
+class Colour(NamedTuple):
+    """A fill colour, and a text colour that is readable on it."""
+
+    fill: str
+    words: str = "#000"
+
+
+BLUE, ORANGE, GREEN = Colour("#0072b2", "#fff"), Colour("#e69f00"), Colour("#009e73")
+VERMILION, PURPLE, SKY = Colour("#d55e00"), Colour("#cc79a7"), Colour("#56b4e9")
+YELLOW, GREY = Colour("#f0e442"), Colour("#9a9a9a")
+DISTINCT = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, GREY, YELLOW)
+GROWING = (GREY, Colour("#c6dbef"), Colour("#7fb8da"), Colour("#3a87bd"), Colour("#10508f", "#fff"))
+
+
+class Part(NamedTuple):
+    """A segment of a stacked bar: its length, its colour, its label and its tooltip."""
+
+    length: float
+    colour: Colour
+    words: str
+    hint: str
+
+
+class Bar(NamedTuple):
+    """A stacked bar, with its name on the left and a label on the right."""
+
+    name: str
+    parts: Sequence[Part]
+    end: str = ""
+
+
+class Panel(NamedTuple):
+    """The bars of a run, and a note below its name."""
+
+    run: str
+    bars: Sequence[Bar]
+    note: str = ""
+
+
+class Axis(NamedTuple):
+    """The horizontal axis of a plot.
+
+    Attributes:
+        left: The x coordinate of 0.
+        ticks: The values that are marked, in ascending order from 0.
+    """
+
+    left: float
+    ticks: Sequence[float]
+
+    @property
+    def scale(self) -> float:
+        """Units of the plot per unit of the value."""
+        return (WIDTH - RIGHT - self.left) / self.ticks[-1]
+
+    def at(self, value: float) -> float:
+        """Return the x coordinate of a value."""
+        return self.left + value * self.scale
+
+    def lines(self, y: float, height: float) -> Markup:
+        """Return the vertical grid lines, one per tick."""
+        path = "".join(f"M{self.at(tick):.2f} {y:g}v{height:g}" for tick in self.ticks)
+        return _element("path", d=path, stroke="currentColor", opacity=0.2)
+
+    def words(self, y: float, unit: str) -> list[Markup]:
+        """Return the tick labels and the axis label."""
+        tick_labels = [_text(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle") for tick in self.ticks]
+        return [*tick_labels, _text(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle")]
+
+
+def success_by_group(runs: Runs) -> Markup:
+    """Return bars of the share of episodes won, by group and run, with 95% Wilson intervals.
+
+    Args:
+        runs: Summaries by group of one run or more.
+    """
+    names = [*groups(runs.values()), ALL]
+    axis = Axis(_left(names), _ticks(100.0))
+    drawn: list[Markup] = []
+    y, height = TITLE, RATE_BAR * len(runs)
+    for name in names:
+        drawn += [axis.lines(y - 2, height + 4), _bar_name(name, axis.left, y + height / 2 + 4)]
+        for index, (run, by_group) in enumerate(runs.items()):
+            # a run may have no episode in this group, or only errors, which have no rate
+            if name in by_group and by_group[name].rate is not None:
+                hint = f"{run}, {name}: {_won(by_group[name])}"
+                drawn += _rate_bar(by_group[name], axis, y + RATE_BAR * index, _colour(index), hint)
+        y += height + 10
+    drawn += axis.words(y - 6, "episodes won (%)")
+    legend = {run: _colour(index) for index, run in enumerate(runs)}
+    return _plot("Success by group, with 95% Wilson intervals", y + 36, drawn, legend)
+
+
+def calls_by_group(runs: Runs) -> Markup:
+    """Return bars of the mean number of calls to models, by run and group, stacked by role."""
+    roles = list(dict.fromkeys(role for by_group in runs.values() for role in by_group[ALL].calls))
+    colours = {role: _colour(index) for index, role in enumerate(roles)}
+
+    def bar(run: str, name: str, summary: Summary) -> Bar:
+        parts = [
+            Part(mean, colours[role], f"{mean:.1f}", f"{run}, {name}: {mean:.1f} calls of the {role}")
+            for role, mean in summary.calls.items()
+        ]
+        return Bar(name, parts, f"{sum(summary.calls.values()):.1f}")
+
+    panels = [Panel(run, [bar(run, *item) for item in by_group.items()]) for run, by_group in runs.items()]
+    return _stacked("Calls to models by group", "mean calls per episode", panels, colours)
+
+
+def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
+    """Return bars of the share of episodes by their deepest level of decomposition, by run and group.
+
+    Args:
+        runs: Episode records by run.
+    """
+    played = {run: [record for record in records if not record.get("error")] for run, records in runs.items()}
+    # Levels beyond the last colour share it: deeper decompositions are rare.
+    levels = sorted({record["k_max"] for records in played.values() for record in records})
+    colours = {level: GROWING[min(level, len(GROWING) - 1)] for level in levels}
+
+    def bar(run: str, name: str, records: Sequence[Mapping[str, Any]]) -> Bar:
+        reached = Counter(record["k_max"] for record in records if name in (record["group"], ALL))
+        parts = [
+            _share(reached[level], reached.total(), colours[level], f"{run}, {name}", f"went down to level {level}")
+            for level in levels
+        ]
+        return Bar(name, parts, f"n {reached.total()}")
+
+    panels = [
+        Panel(run, [bar(run, name, records) for name in summarise_by_group(records)]) for run, records in played.items()
+    ]
+    legend = {f"level {level}": colour for level, colour in colours.items()}
+    return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend)
+
+
+def claims_and_reward(runs: Runs) -> Markup:
+    """Return a bar per run of the agent's claims of success against the outcomes."""
+    colours = {
+        "claimed and won": GREEN,
+        "claimed and lost": VERMILION,
+        "not claimed and won": SKY,
+        "not claimed and lost": GREY,
+    }
+
+    def panel(run: str, summary: Summary) -> Panel:
+        right, claimed, won, total = summary.rightly_claimed, summary.claimed, summary.won, summary.episodes
+        # in the order of the colours; episodes both claimed and won are subtracted twice, so they are added back
+        counts = (right, claimed - right, won - right, total - claimed - won + right)
+        parts = [
+            _share(count, total, colour, run, name)
+            for (name, colour), count in zip(colours.items(), counts, strict=True)
+        ]
+        note = f"precision {_percent(summary.precision)}, recall {_percent(summary.recall)}"
+        return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
+
+    panels = [panel(run, by_group[ALL]) for run, by_group in runs.items()]
+    return _stacked("Claims of success against outcomes", SHARE, panels, colours)
+
+
+def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Part:
+    percent = 100 * count / total if total else 0.0
+    return Part(percent, colour, f"{percent:.0f}%", f"{bar}: {count} of {total} {outcome}")
+
+
+def _stacked(title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour]) -> Markup:
+    """Return a plot of stacked bars: runs one below the other, on one scale."""
+    bars = [bar for panel in panels for bar in panel.bars]
+    longest = max((sum(part.length for part in bar.parts) for bar in bars), default=0.0)
+    axis = Axis(_left(bar.name for bar in bars), _ticks(100.0 if unit == SHARE else longest))
+    # Shares fill the axis to 100 even if every bar is shorter, so that plots of different runs can be compared.
+    drawn: list[Markup] = []
+    y = TITLE - 8
+    for panel in panels:
+        drawn.append(_text(0, y + 18, _element("tspan", _cut(panel.run, 44), font_weight=600)))
+        if panel.note:
+            y += LINE
+            drawn.append(_text(0, y + 16, panel.note, opacity=0.75))
+        y += LINE + 6
+        height = LINE * len(panel.bars)
+        drawn.append(axis.lines(y - 2, height))
+        for index, bar in enumerate(panel.bars):
+            drawn += _bar(bar, axis, y + LINE * index, BAR)
+        y += height
+    return _plot(title, y + 42, [*drawn, *axis.words(y, unit)], legend)
+
+
+def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
+    drawn, x = [_bar_name(bar.name, axis.left, y + 12)], axis.left
+    for part in bar.parts:
+        width = part.length * axis.scale
+        if width:
+            drawn.append(_rect(x, y, width, height, part.colour, part.hint))
+        if width > len(part.words) * LETTER + 4:  # a label that does not fit is left to the tooltip
+            drawn.append(_text(x + width / 2, y + 12, part.words, text_anchor="middle", fill=part.colour.words))
+        x += width
+    return [*drawn, _text(x + 6, y + 12, bar.end)]
+
+
+def _bar_name(name: str, left: float, y: float) -> Markup:
+    return _text(left - 8, y, _cut(name, LONGEST_NAME), text_anchor="end")
+
+
+def _left(names: Iterable[str]) -> float:
+    """Return the width of the margin for the names of bars."""
+    longest = max((len(_cut(name, LONGEST_NAME)) for name in names), default=0)
+    return max(LEFT, 8 + LETTER * longest)
+
+
+def _cut(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _legend(legend: Mapping[str, Colour]) -> Markup:
+    return _element(
+        "ul",
+        *(
+            _element(
+                "li",
+                _element("span", class_="swatch", style=f"background: {colour.fill}"),
+                _element("span", label, class_="label"),
+            )
+            for label, colour in legend.items()
+        ),
+        class_="legend",
+        aria_label="Legend",
+    )
+
+
+def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str) -> list[Markup]:
+    """Return a bar of a success rate with its interval as an error bar, and the rate in percent."""
+    percent = 100 * (summary.rate or 0.0)
+    middle, cap = y + RATE_BAR / 2, RATE_BAR / 5
+    low, high = (axis.at(100 * end) for end in (summary.low, summary.high))
+    ends = "".join(f"M{end:.2f} {middle - cap:.2f}v{2 * cap:.2f}" for end in (low, high))
+    interval = _element("path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor")
+    bar = _rect(axis.left, y, percent * axis.scale, RATE_BAR, colour, hint)
+    return [_element("g", bar, interval), _text(WIDTH, middle + 4, f"{percent:.0f}%", text_anchor="end")]
+
+
+def _ticks(longest: float, most: int = 6) -> list[float]:
+    """Return evenly spaced round numbers from 0 to at least ``longest``, in at most ``most`` steps."""
+    # Tick distances are 1, 2 or 5 times a power of ten.
+    least = max(-3, math.floor(math.log10(max(longest, 0.001) / most)))
+    distances = (digit * 10.0**power for power in (least, least + 1) for digit in (1, 2, 5))
+    step = next(distance for distance in distances if distance * most >= longest)
+    count = max(1, math.ceil(longest / step))
+    return [round(step * index, 3) for index in range(count + 1)]
+
+
+def _won(summary: Summary) -> str:
+    interval = f"95% interval {100 * summary.low:.1f} to {100 * summary.high:.1f}%"
+    return f"{summary.won} of {summary.episodes} won, {_percent(summary.rate)} ({interval})"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _colour(index: int) -> Colour:
+    return DISTINCT[index % len(DISTINCT)]
+
+
+def _plot(
+    title: str,
+    height: float,
+    drawn: Iterable[Markup],
+    legend: Mapping[str, Colour],
+) -> Markup:
+    image = _element(
+        "svg",
+        _element("title", title),
+        _text(0, 16, title, font_size=15, font_weight=600),
+        *drawn,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {WIDTH} {height:g}",
+        role="img",
+        aria_label=title,
+        fill="currentColor",
+        font_size=13,
+    )
+    return _element("div", image, _legend(legend), class_="plot")
+
+
+def _rect(x: float, y: float, width: float, height: float, colour: Colour, hint: str = "") -> Markup:
+    children = [_element("title", hint)] if hint else []
+    return _element("rect", *children, x=x, y=y, width=width, height=height, fill=colour.fill)
+
+
+def _text(x: float, y: float, text: str, **attributes: str | float) -> Markup:
+    return _element("text", text, x=x, y=y, **attributes)
+
+
+def _element(tag: str, *children: str, **attributes: str | float) -> Markup:
+    """Return an element; plain text and attributes are escaped, ``Markup`` is kept. ``class_`` is class."""
+    attribute_text = Markup("").join(
+        Markup(' {}="{}"').format(
+            name.rstrip("_").replace("_", "-"), f"{value:.6g}" if isinstance(value, float) else value
+        )
+        for name, value in attributes.items()
+    )
+    return Markup("<{0}{1}>{2}</{0}>").format(tag, attribute_text, Markup("").join(children))

@@ -1,0 +1,353 @@
+"""Reads the folder of a run, which may be from anybody, may be damaged, and may hold a million episodes.
+
+All commands read here. What is read was checked, so that a record has the fields and types of an ``Episode``; no file
+is read whole that has no bound; and a line that cannot be used costs its own episode only.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeAlias, overload
+from warnings import warn
+
+from textcraft_gym.episodes.episode import TIMES, Episode
+from textcraft_gym.errors import RunError
+from textcraft_gym.storage.json_types import check_of, field_types, is_of_type, type_name
+
+Record: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[str, int]
+"""What tells an episode of a run from the others: its task, and its number among the episodes of that task."""
+
+SCHEMA = 3
+"""Version of the folder's format."""
+MAX_LINE = 1 << 28
+"""Maximum length of a record in bytes, with its line break."""
+MAX_FILE = 1 << 26
+"""Maximum length of any other file of a run folder, in bytes."""
+MAX_SHOWN = 160
+"""Maximum length of a value in a message, in characters."""
+
+TASK: Mapping[str, Any] = {"task": str, "group": str, "depth": float, "optimal_length": int | None}
+"""Types of the fields of a record that describe the task."""
+LONG = ("transcript", "trace", "traceback", "picture")
+"""Fields of a record that tables do not need."""
+
+_TEXT = str | None
+_CONFIG: Mapping[str, Any] = {
+    "env": str,
+    "split": _TEXT,
+    "agent": str,
+    "agent_args": dict[str, Any],
+    "prompts": _TEXT,
+    "env_args": dict[str, Any],
+    "wrappers": list[str],
+    "seed": int,
+    "limit": int | None,
+    "tasks": list[str] | None,
+    "max_steps": int,
+    "max_calls": int,
+    "won_at": float | None,
+    "repeats": int,
+    "temperature": float,
+    "env_sha256": _TEXT,
+    "tasks_sha256": str,
+    "prompts_sha256": str,
+    "version": str,
+}
+"""Types of the keys of a config that are read."""
+
+
+class Line(NamedTuple):
+    """A line of ``episodes.jsonl``.
+
+    Attributes:
+        number: Its number, from 1.
+        start, length: Where it is in the file, in bytes.
+        record: The record; None if it is none.
+        wrong: Why it is none; empty if it is one.
+    """
+
+    number: int
+    start: int
+    length: int
+    record: Record | None
+    wrong: str = ""
+
+
+class Records(Sequence[Record]):
+    """The last record of each episode of a run, read from the file whenever one is asked for.
+
+    Only positions are kept in memory. If earlier attempts at an episode raised, ``spent_before`` is their cost.
+
+    Args:
+        file: The file of episodes.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._starts = array("q")  # the position of each record's line, by its place among the episodes
+        self._order: dict[Key, int] = {}
+        # Of few episodes, by their places: the cost of the last attempt, which raised, and that of attempts before it.
+        self._failed: dict[int, float] = {}
+        self._spent: dict[int, float] = {}
+
+    def add(self, record: Mapping[str, Any], start: int) -> None:
+        """Add the record of a line, which replaces an earlier one of the same episode."""
+        place = self._order.setdefault(key_of(record), len(self._starts))
+        if place == len(self._starts):
+            self._starts.append(start)
+        self._starts[place] = start
+        if place in self._failed:  # its completions were paid for nevertheless
+            self._spent[place] = self._spent.get(place, 0.0) + self._failed.pop(place)
+        else:
+            self._spent.pop(place, None)
+        if record["error"]:
+            self._failed[place] = record["cost"]
+
+    @property
+    def played(self) -> KeysView[Key]:
+        """The keys of all episodes."""
+        return self._order.keys()
+
+    @property
+    def done(self) -> set[Key]:
+        """The keys of the episodes that no error broke."""
+        return {key for key, place in self._order.items() if place not in self._failed}
+
+    def is_done(self, key: Key) -> bool:
+        """Return whether there is a record of an episode that no error broke."""
+        return key in self._order and self._order[key] not in self._failed
+
+    def chosen(self, keys: Iterable[Key]) -> Records:
+        """Return the records of those of these episodes that are there, in this order."""
+        chosen = Records(self.file)
+        chosen._starts, chosen._failed, chosen._spent = self._starts, self._failed, self._spent
+        chosen._order = {key: self._order[key] for key in keys if key in self._order}
+        return chosen
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __iter__(self) -> Iterator[Record]:
+        if self._order:
+            yield from self._read(self._order.values())
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
+        places = list(self._order.values())[index]
+        return next(self._read([places])) if isinstance(places, int) else list(self._read(places))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} records of {self.file}>"
+
+    def _read(self, places: Iterable[int]) -> Iterator[Record]:
+        """Yield records.
+
+        Raises:
+            RunError: If the file is not any more what it was.
+        """
+        try:
+            with self.file.open("rb") as lines:
+                for place in places:
+                    lines.seek(self._starts[place])
+                    record: Record = json.loads(lines.readline(MAX_LINE))
+                    if place in self._spent:
+                        record["spent_before"] = self._spent[place]
+                    yield record
+        except (OSError, ValueError) as error:
+            raise RunError(f"{self.file} was changed or removed while it was read: {error}") from error
+
+
+def read_config(folder: str | Path) -> dict[str, Any]:
+    """Return the config of a run folder: its spec, with the versions and digests at its first start.
+
+    Raises:
+        RunError: If there is none, or it is not one of a run in the current format.
+    """
+    config = read_identity(folder)
+    for name, expected in _CONFIG.items():
+        if name not in config or not is_of_type(config[name], expected):
+            found = shown(config[name]) if name in config else "nothing"
+            raise RunError(f"{folder}: expected {name} of type {type_name(expected)}, got {found}")
+    return config
+
+
+def read_identity(folder: str | Path) -> dict[str, Any]:
+    """Return what the config of a folder says, whatever was played there.
+
+    Raises:
+        RunError: If there is none in the current format.
+    """
+    try:
+        config = json.loads(read_bounded(Path(folder) / "config.json"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{folder} is no run folder: {error}") from error
+    if type(config) is not dict or config.get("schema") != SCHEMA:
+        found = config.get("schema") if type(config) is dict else config
+        raise RunError(f"{folder}: expected a run of format {SCHEMA}, got {shown(found)}; choose another folder")
+    return config
+
+
+def read_records(folder: str | Path) -> Records:
+    """Return the records of a run folder, the last one for each episode; none if it has no episodes yet.
+
+    A line that is no record is left out with a warning, as if its episode had not been played.
+
+    Raises:
+        RunError: If the file of episodes cannot be read.
+    """
+    records = Records(Path(folder) / "episodes.jsonl")
+    first, count = None, 0
+    for line in read_lines(folder):
+        if line.record is None:
+            first, count = first or line, count + 1
+        else:
+            records.add(line.record, line.start)
+    if first is not None:
+        lines = f"line {first.number} is" if count == 1 else f"line {first.number} and {count - 1} more are"
+        mend = "the command that began the run moves such lines to damaged.jsonl, and plays their episodes again"
+        warn(f"{records.file}: {lines} left out: {first.wrong}; {mend}", stacklevel=2)
+    return records
+
+
+def read_lines(folder: str | Path) -> Iterator[Line]:
+    """Yield each line of the file of episodes but blank ones, those of superseded attempts as well.
+
+    The incomplete last line of a killed run is left out.
+
+    Raises:
+        RunError: If the file cannot be read.
+    """
+    file = Path(folder) / "episodes.jsonl"
+    if not file.exists():
+        return
+    with _opened(file) as lines:
+        start = 0
+        for number, (length, text) in enumerate(_complete_lines(lines), 1):
+            if not text.isspace():
+                yield Line(number, start, length, *_record(text))
+            start += length
+
+
+def read_bounded(file: Path) -> str:
+    """Return the text of a file that is short enough to be read whole.
+
+    Raises:
+        OSError, UnicodeDecodeError: If it cannot be read.
+        ValueError: If it is no file or too long.
+    """
+    with _opened(file) as stream:
+        content = stream.read(MAX_FILE + 1)
+    if len(content) > MAX_FILE:
+        raise ValueError(f"{file} is longer than {MAX_FILE >> 20} MiB")
+    return content.decode("utf-8")
+
+
+def line_of(record: Mapping[str, Any]) -> str:
+    """Return a record as a line of the file of episodes, without its line break.
+
+    Raises:
+        TypeError, ValueError, RecursionError: If it could not be written, or not be read again.
+    """
+    line = json.dumps(record, allow_nan=False)  # in ASCII, so that its characters are its bytes
+    if len(line) >= MAX_LINE:
+        raise ValueError(f"its line has {len(line) >> 20} MiB, and {MAX_LINE >> 20} are the most")
+    if wrong := malformed(json.loads(line)):
+        raise ValueError(wrong)
+    return line
+
+
+def malformed(record: Any) -> str:
+    """Return what is wrong with a record's fields and their types; empty if nothing is."""
+    if type(record) is not dict:
+        return f"it is {shown(record)}"
+    checks = _checks()
+    if missing := sorted(checks.keys() - record.keys()):
+        return f"it has no {', '.join(missing[:3])}"
+    if more := sorted(record.keys() - checks.keys()):
+        return f"it has a field more, {shown(more[0])}"
+    for name, check in checks.items():
+        if not check(record[name]):
+            return f"expected {name} of type {type_name(record_types()[name])}, got {shown(record[name])}"
+    transcript = record["transcript"]
+    if transcript and transcript[0][0] is not None:
+        return "the transcript does not begin with a reset"
+    if not all(0 <= moment < entry < len(transcript) for entry, moment in record["restores"]):
+        return "a return to an earlier moment leads out of the transcript"
+    return ""
+
+
+def record_types() -> dict[str, Any]:
+    """Return the types of the fields of a record."""
+    return {**field_types(Episode), **TASK}
+
+
+def key_of(record: Mapping[str, Any]) -> Key:
+    """Return the key of a record's episode."""
+    return record["task"], record["repeat"]
+
+
+def light(record: Mapping[str, Any]) -> Record:
+    """Return a record without its long fields."""
+    return {name: value for name, value in record.items() if name not in LONG}
+
+
+def without_timing(record: Mapping[str, Any]) -> Record:
+    """Return a record without its times, which differ between runs, for comparisons."""
+    return {key: value for key, value in record.items() if key not in TIMES}
+
+
+def shown(value: Any) -> str:
+    """Return a value as Python writes it, in a length for a message."""
+    text = repr(value) if not isinstance(value, str) or len(value) <= MAX_SHOWN else repr(value[:MAX_SHOWN]) + "..."
+    return text if len(text) <= 2 * MAX_SHOWN else text[:MAX_SHOWN] + "..."
+
+
+@cache
+def _checks() -> dict[str, Callable[[Any], bool]]:
+    return {name: check_of(hint) for name, hint in record_types().items()}
+
+
+def _opened(file: Path) -> IO[bytes]:
+    """Open a file, and nothing that could be read for ever, as a pipe or a device.
+
+    Raises:
+        OSError: If it cannot be opened.
+        RunError: If it is no file.
+    """
+    if file.exists() and not file.is_file():
+        raise RunError(f"{file} is no file")
+    return file.open("rb")
+
+
+def _complete_lines(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the length of each line that has its end, and its text, of which a line that is too long has none."""
+    while text := lines.readline(MAX_LINE):
+        length = len(text)
+        while not text.endswith(b"\n") and (more := lines.readline(MAX_LINE)):
+            text = more
+            length += len(more)
+        if not text.endswith(b"\n"):
+            return
+        yield length, text if length <= MAX_LINE else b""
+
+
+def _record(text: bytes) -> tuple[Record | None, str]:
+    """Return the record of a line, or None and why it is none."""
+    if not text:
+        return None, f"it is longer than {MAX_LINE >> 20} MiB"
+    try:
+        record = json.loads(text)
+        wrong = malformed(record)
+    except ValueError as error:
+        return None, f"it is no JSON: {error}"
+    except RecursionError:
+        return None, "it is nested too deeply"
+    return (None, wrong) if wrong else (record, "")

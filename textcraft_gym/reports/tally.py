@@ -1,0 +1,79 @@
+"""How a run is doing, in one line: success, rates, cost and the time left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from textcraft_gym.reports.metrics import outcome_of
+from textcraft_gym.reports.records import Record
+from textcraft_gym.reports.success import mean_over_tasks
+from textcraft_gym.reports.timing import in_words
+
+
+class Tally:
+    """Counts the episodes of a run as they end.
+
+    Args:
+        total: Number of episodes of the run.
+        done: The records of earlier starts, which count in no rate.
+        max_cost: The run's limit of money; None for none.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        done: Iterable[Record] = (),
+        max_cost: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total = total
+        self.max_cost = max_cost
+        self.clock = clock
+        self.ended = self.won = self.unknown = self.errors = self.calls = self.tokens = 0
+        self.cost = 0.0
+        self._won_by_task: dict[str, list[bool]] = {}
+        for record in done:
+            self.add(record)
+        self._before = (self.ended, self.calls, self.tokens)
+        self._started = clock()
+
+    def add(self, record: Record) -> None:
+        """Count an episode."""
+        self.ended += 1
+        self.errors += bool(record.get("error"))
+        outcome = outcome_of(record)
+        self.won += outcome == "won"
+        self.unknown += outcome == "unknown"
+        if outcome != "error":
+            self._won_by_task.setdefault(record["task"], []).append(outcome == "won")
+        self.calls += sum(record["calls"].values())
+        self.tokens += sum(record["tokens"].values())
+        self.cost += record["cost"] + record.get("spent_before", 0.0)
+
+    def line(self) -> str:
+        """Return how the run is doing."""
+        parts = [self._success(), f"errors {self.errors}"]
+        seconds = self.clock() - self._started
+        ended, calls, tokens = (
+            now - then for now, then in zip((self.ended, self.calls, self.tokens), self._before, strict=True)
+        )
+        if calls and seconds > 0:
+            parts += [f"{calls / seconds:,.1f} calls/s", f"{tokens / seconds:,.0f} tokens/s"]
+        if self.calls:
+            parts.append(f"cost {self.cost:.2f}" + ("" if self.max_cost is None else f" of {self.max_cost:g}"))
+        left = self.total - self.ended
+        if ended and left:
+            parts.append(f"{in_words(seconds / ended * left)} left")
+        return ", ".join(parts)
+
+    def _success(self) -> str:
+        played = self.ended - self.errors
+        if self.unknown:
+            return f"played {played}"
+        if not played:
+            return "won 0"
+        rate = mean_over_tasks([sum(won) / len(won) for won in self._won_by_task.values()], played)
+        share = 0.0 if rate.mean is None else rate.mean
+        return f"won {self.won} ({100 * share:.0f}%, interval {100 * rate.low:.0f}-{100 * rate.high:.0f}%)"

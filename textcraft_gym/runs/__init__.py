@@ -1,0 +1,1 @@
+"""Runs: every task of a spec once, kept in a folder."""

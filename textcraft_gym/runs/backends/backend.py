@@ -1,0 +1,45 @@
+"""The contract between a run and the backends that play its episodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias
+
+from textcraft_gym.episodes.episode import MAX_ERROR, Episode, Job
+from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.runs.run_spec import RunSpec
+
+PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Episode, None, None]]
+"""Plays jobs, consumed lazily, and yields one episode for each as it ends, in any order."""
+
+MAX_DEATHS = 3
+"""Number of workers that die while playing a job before the job is recorded as an error."""
+GRACE_SECONDS = 5.0
+"""Time that a worker has beyond a limit to end an episode by itself, so that what it played is kept."""
+
+
+class BackendError(TextCraftGymError, RuntimeError):
+    """Workers cannot be started, or cannot make the environment, the agent or the models."""
+
+
+class Backend(Protocol):
+    """Plays episodes. Results are the same in every backend; only the caller writes files.
+
+    The caller gives out no further job once the run has reached one of its limits. At one of money or tokens, the
+    episodes under way are played to the end where their backend cannot do better; ``spec.max_seconds`` ends them.
+    """
+
+    def open(self, spec: RunSpec) -> AbstractContextManager[PlayJobs]:
+        """Start the ``spec.workers`` workers of a run; leaving the context ends them.
+
+        Raises:
+            BackendError: If there can be no workers.
+        """
+
+
+def failed_episode(job: Job, why: str, cost: float = 0.0, tokens: Mapping[str, int] | None = None) -> Episode:
+    """Return the record of an error for a job that no worker returned an episode of, with what it took."""
+    known = cost if math.isfinite(cost) else 0.0
+    return Episode(*job, stop_reason="error", error=why[:MAX_ERROR], cost=known, tokens=dict(tokens or {}))

@@ -1,0 +1,27 @@
+"""All episodes in one loop of this process; model calls of many episodes run concurrently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from textcraft_gym.runs.backends.backend import PlayJobs
+from textcraft_gym.runs.backends.worker import Worker
+from textcraft_gym.runs.run_budget import budget_of
+from textcraft_gym.runs.run_spec import RunSpec
+
+
+class LoopBackend:
+    """Plays in the calling process: the right choice where most of the time is spent waiting for models."""
+
+    @contextmanager
+    def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
+        """See ``Backend``; errors in making the worker are passed on.
+
+        No request is sent after one has reached a limit of the run, which ends the episodes under way.
+        """
+        worker = Worker(spec, envs=spec.workers, budget=budget_of(spec))
+        try:
+            yield worker.run
+        finally:
+            worker.close()

@@ -1,0 +1,223 @@
+"""The folder of a run, which a killed run can resume.
+
+``config.json`` is the run's spec with its versions and digests; ``episodes.jsonl`` gets a line as each episode ends;
+``summary.json`` and ``report.md`` are written at the end. An episode that raised is a line with an ``error``; of two
+lines for one episode the later counts. A lock excludes other processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timezone
+from io import FileIO
+from pathlib import Path
+from typing import IO, Any
+from warnings import warn
+
+import gymnasium as gym
+from filelock import FileLock, Timeout
+
+from textcraft_gym.errors import RunError
+from textcraft_gym.reports.advice import advice
+from textcraft_gym.reports.metrics import summarise_by_group
+from textcraft_gym.reports.records import (
+    SCHEMA,
+    Line,
+    Record,
+    Records,
+    read_config,
+    read_identity,
+    read_lines,
+    read_records,
+)
+from textcraft_gym.reports.tables import codes, markdown
+from textcraft_gym.storage.cache import atomic_write, replacing
+
+BLOCK = 1 << 16
+"""Bytes read at once."""
+
+
+class RunFolder:
+    """Writes a run folder, which ``records.py`` reads.
+
+    Attributes:
+        path: The folder.
+        records: The records that it has, once it is locked.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.records = Records(self._file)
+        self._lock = FileLock(self.path / ".lock", timeout=0)  # one object, since only that is re-entrant
+        self._episodes: FileIO | None = None
+
+    @property
+    def _file(self) -> Path:
+        return self.path / "episodes.jsonl"
+
+    @contextmanager
+    def locked(self, identity: Mapping[str, Any]) -> Iterator[None]:
+        """Lock the folder against other processes and take up its records; it is made if missing.
+
+        Raises:
+            RunError: If another process is writing to it, or it holds another run than that with this identity.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        is_held = self._lock.is_locked
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            raise RunError(f"{self.path} is being written by another process") from error
+        try:
+            if not is_held:
+                self.check(identity)
+                self._take_up()
+            yield
+        finally:
+            self._lock.release()
+
+    def check(self, identity: Mapping[str, Any]) -> None:
+        """Check that the folder is new, or holds the run with this identity.
+
+        Raises:
+            RunError: If it holds another run, or another version of the format.
+        """
+        if not (self.path / "config.json").exists():
+            if self._file.exists():
+                raise RunError(f"{self.path} holds episodes of a run without its config.json; choose another folder")
+            return
+        held = read_identity(self.path)
+        changed = [f"{key}: {held.get(key)!r}, now {now!r}" for key, now in identity.items() if held.get(key) != now]
+        if changed:
+            raise RunError(f"{self.path} holds another run ({'; '.join(changed)}); choose another folder")
+
+    def begin(self, identity: Mapping[str, Any], code: str) -> None:
+        """Write the config of a new run, with a digest of its code."""
+        if not (self.path / "config.json").exists():
+            versions = {"python": platform.python_version(), "gymnasium": gym.__version__, "commit": _git_commit()}
+            self._write_config(
+                {"schema": SCHEMA, **identity, "begun_with": versions, "codes": [code], "started": now()}
+            )
+
+    def go_on(self, code: str) -> None:
+        """Keep the digest of the code that plays on, and warn if other code played before: the episodes are of both."""
+        config = read_config(self.path)
+        played = codes(config)
+        if code not in played:
+            self._write_config({**config, "codes": [*played, code]})
+            before = f"{self.path} was played with other code of textcraft_gym before ({', '.join(played)}; now {code})"
+            warn(f"{before}: choose another folder for episodes of this code alone", stacklevel=3)
+
+    def append(self, record: Record, line: str) -> None:
+        """Write the record of an episode, whose line this is (see ``line_of``), or nothing at all.
+
+        If models were asked it outlasts a power cut, for which to wait takes a millisecond or more. Without them the
+        episode is quickly played again.
+
+        Raises:
+            OSError: If it cannot be written, as on a full disk.
+        """
+        if self._episodes is None:
+            self._episodes = FileIO(self._file, "ab")
+        start = self._episodes.tell()
+        try:
+            rest = memoryview(f"{line}\n".encode())
+            while rest:
+                rest = rest[self._episodes.write(rest) :]
+            if record["calls"] or record["tokens"]:  # of a worker that died only the tokens are known
+                os.fsync(self._episodes.fileno())
+        except OSError:
+            self._episodes.truncate(start)
+            raise
+        self.records.add(record, start)
+
+    def close(self) -> None:
+        """Close the file of episodes."""
+        if self._episodes is not None:
+            self._episodes.close()
+
+    def finish(self, records: Iterable[Record]) -> None:
+        """Write the summary and the report of a run that has all its records."""
+        summaries = summarise_by_group(records)
+        as_json = json.dumps({name: asdict(summary) for name, summary in summaries.items()}, indent=2)
+        atomic_write(self.path / "summary.json", as_json + "\n")
+        config = read_config(self.path)
+        table = markdown({self.path.name: summaries}, advice(records))
+        atomic_write(self.path / "report.md", table)
+        self._write_config({**config, "finished": now()})
+
+    def _take_up(self) -> None:
+        """Read the records, after the incomplete last line of a killed run is dropped and damaged lines are moved."""
+        if self._file.exists():
+            with self._file.open("r+b") as lines:
+                _drop_unfinished_line(lines)
+        damaged, self.records = [], Records(self._file)
+        for line in read_lines(self.path):
+            if line.record is None:
+                damaged.append(line)
+            else:
+                self.records.add(line.record, line.start)
+        if damaged:
+            _set_aside(damaged, self._file)
+            self.records = read_records(self.path)
+
+    def _write_config(self, config: Mapping[str, Any]) -> None:
+        atomic_write(self.path / "config.json", json.dumps(config, indent=2) + "\n")
+
+
+def now() -> str:
+    """Return the time as ISO 8601, to the second, in UTC."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def _set_aside(damaged: Sequence[Line], file: Path) -> None:
+    """Move lines of a file to ``damaged.jsonl`` beside it."""
+    with (
+        replacing(file) as good,
+        file.with_name("damaged.jsonl").open("ab") as bad,
+        file.open("rb") as lines,
+    ):
+        for line in damaged:
+            _copy(lines, good, line.start - lines.tell())
+            _copy(lines, bad, line.length)
+        _copy(lines, good, file.stat().st_size - lines.tell())
+        for stream in (bad, good):  # as durable as the episodes that are copied
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+def _copy(source: IO[bytes], target: IO[bytes], length: int) -> None:
+    while length:
+        block = source.read(min(BLOCK, length))
+        target.write(block)
+        length -= len(block)
+
+
+def _drop_unfinished_line(file: IO[bytes]) -> None:
+    """Cut a file after its last line break, which is looked for from the end."""
+    end = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    file.truncate(end)
+
+
+def _git_commit() -> str | None:
+    """Return the commit of the working folder, marked where files differ from it; None outside of a repository."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip() or None

@@ -1,0 +1,347 @@
+"""A run as one value: every option of an evaluation, of a sweep's cell or of rollouts.
+
+The command line makes its options from the fields of ``RunSpec``, backends send it to other processes, and
+``config.json`` keeps it. A field is declared here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import gymnasium as gym
+
+from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
+from textcraft_gym.agents.contract.model import Completion, Model, ModelError, ModelUnavailable
+from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.models.spec import form_of_spec, make_model, price_of, prompts_of, recorded_spec, without_key
+from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
+from textcraft_gym.agents.redaction import redacted, register_environment, without_secrets
+from textcraft_gym.agents.registry import AGENTS, asks, make_agent, takes
+from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS
+from textcraft_gym.episodes.episode_limits import EpisodeLimits
+from textcraft_gym.errors import at_least
+from textcraft_gym.registration import check_is_text, default_argument, default_split, game_profile, make_for
+from textcraft_gym.wrappers.registry import make_wrapper
+
+if TYPE_CHECKING:
+    from textcraft_gym.runs.backends import Backend
+
+DEFAULT_MODEL = "local"
+"""The model that answers an agent where none is named."""
+DEFAULT_SEEDS = 100
+"""Default number of episodes in an environment without tasks."""
+MAX_TEMPERATURE = 2
+
+
+def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
+    """Return the metadata of a field.
+
+    Args:
+        help: Its meaning, also on the command line.
+        flag: Its name on the command line if it is repeated there, once for each item.
+        decides: Whether it can change an episode. Runs that differ only in other fields are the same run.
+    """
+    return {"help": help, "flag": flag, "decides": decides}
+
+
+class _Missing:
+    """The default model where it is not installed."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def complete(self, *request: Any, **how: Any) -> Completion:
+        """Raise what keeps the model from being made."""
+        raise ModelUnavailable(self.reason)
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """All options of a run; the help text of each field documents it.
+
+    Raises:
+        ValueError: For a number that is out of bounds, or a split among ``env_args``.
+    """
+
+    env: str = field(metadata=_about("The environment: an id, or my_module:My-v0."))
+    split: str | None = field(
+        default=None, metadata=_about("Split whose tasks are played; by default the one that gym.make plays.")
+    )
+    agent: str | Agent | Policy = field(
+        default="react", metadata=_about("Agent: a name that `textcraft-gym agents` lists, or MODULE:CLASS.")
+    )
+    agent_args: Mapping[str, Any] = field(
+        default_factory=dict, metadata=_about("KEY=VALUE for the agent; may be repeated.", flag="agent-arg")
+    )
+    model: str | Model | Mapping[str, str | Model] | None = field(
+        default=DEFAULT_MODEL,
+        metadata=_about(
+            "Model that answers the agent: local[:FILE.gguf,...], "
+            "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...] or MODULE:CLASS."
+        ),
+    )
+    planner: str | Model | None = field(default=None, metadata=_about("Another model for the planner's completions."))
+    prompts: str | Path | None = field(
+        default=None,
+        metadata=_about(
+            f"Bundled set of prompts ({' or '.join(SETS)}), or a folder with prompts AGENT/GAME.txt that replace "
+            "standard ones; by default the set that the model names."
+        ),
+    )
+    env_args: Mapping[str, Any] = field(
+        default_factory=dict, metadata=_about("KEY=VALUE for gym.make; may be repeated.", flag="env-arg")
+    )
+    wrappers: tuple[str, ...] = field(
+        default=(),
+        metadata=_about(
+            "Wrapper around the environment, NAME or MODULE:CLASS[,KEY=VALUE,...]; may be repeated, innermost first.",
+            flag="wrapper",
+        ),
+    )
+    seed: int = field(default=0, metadata=_about("Seed of every reset; without tasks, of the first episode."))
+    limit: int | None = field(
+        default=None,
+        metadata=_about(f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."),
+    )
+    tasks: tuple[str, ...] | None = field(
+        default=None,
+        metadata=_about("Id of a task to play, in place of all of the split; may be repeated.", flag="task"),
+    )
+    max_steps: int | None = field(
+        default=None,
+        metadata=_about("Maximum actions per episode; by default the agent's budget or the registered limit."),
+    )
+    max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Maximum completions per episode."))
+    reading: Reading = field(
+        default="lenient",
+        metadata=_about(
+            "How replies are read for commands: lenient, in the forms of chat models, or strict, as the papers do."
+        ),
+    )
+    won_at: float | None = field(
+        default=None,
+        metadata=_about("The reward with which an episode is won, for worlds whose info does not say so."),
+    )
+    repeats: int = field(
+        default=1,
+        metadata=_about("Episodes of each task, with other samples of the models and the agent; see --temperature."),
+    )
+    temperature: float = field(
+        default=0.0, metadata=_about("Sampling temperature of completions that the agent asks for at 0.")
+    )
+    max_cost: float | None = field(
+        default=None,
+        metadata=_about(
+            "Stop once the completions have cost this much, in the currency of the models' prices.", decides=False
+        ),
+    )
+    max_tokens_total: int | None = field(
+        default=None, metadata=_about("Stop once the models have read and written this many tokens.", decides=False)
+    )
+    max_seconds: float | None = field(
+        default=None,
+        metadata=_about(
+            "Stop after this time; started again, the run goes on, for the same time. The backend loop cannot stop "
+            "within a step of a world or an agent.",
+            decides=False,
+        ),
+    )
+    episode_cost: float | None = field(
+        default=None, metadata=_about("Maximum cost of an episode, which is then lost by it.")
+    )
+    episode_tokens: int | None = field(
+        default=None, metadata=_about("Maximum tokens, read and written, of an episode, which is then lost by them.")
+    )
+    episode_seconds: float | None = field(
+        default=None,
+        metadata=_about(
+            "Maximum time of an episode, which is then lost by it. It ends the wait for a model, and is else checked "
+            "between an agent's requests; with the backend process it also ends a step that never returns."
+        ),
+    )
+    workers: int = field(default=1, metadata=_about("Number of concurrent episodes.", decides=False))
+    backend: str | Backend = field(
+        default="loop",
+        metadata=_about("Where episodes are played: loop, process, ray or ray:ADDRESS.", decides=False),
+    )
+    cassette: str | Path | None = field(
+        default=None, metadata=_about("A file that records the models' answers and replays them.", decides=False)
+    )
+    replay_only: bool = field(default=False, metadata=_about("Take answers from the cassette only.", decides=False))
+
+    def __post_init__(self) -> None:
+        at_least("workers", self.workers, 1)
+        at_least("seed", self.seed, 0)
+        at_least("max_calls", self.max_calls, 0)
+        at_least("repeats", self.repeats, 1)
+        for name, minimum in {"limit": 1, "max_steps": 1, "max_tokens_total": 0, "episode_tokens": 1}.items():
+            if getattr(self, name) is not None:
+                at_least(name, getattr(self, name), minimum)
+        if self.reading not in get_args(Reading):
+            raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
+        for name in ("max_cost", "max_seconds"):
+            if getattr(self, name) is not None and not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"expected {name} of 0 or more, got {getattr(self, name)!r}")
+        for name in ("episode_cost", "episode_seconds"):
+            if getattr(self, name) is not None and not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"expected {name} above 0, got {getattr(self, name)!r}")
+        for name in ("max_cost", "episode_cost"):
+            for model in self.models.values() if getattr(self, name) is not None else ():
+                # Other models may have a cost by themselves; this one would cost nothing, and never reach the limit.
+                if isinstance(model, str) and model.startswith("openai:") and price_of(model) is None:
+                    raise ValueError(f"{name} needs the price of {without_key(model)}: add price=PROMPT/COMPLETION")
+        if self.won_at is not None and not 0 < self.won_at < math.inf:
+            raise ValueError(f"expected won_at to be a reward above 0, got {self.won_at!r}")
+        if not 0 <= self.temperature <= MAX_TEMPERATURE:
+            raise ValueError(f"expected a temperature from 0 to {MAX_TEMPERATURE}, got {self.temperature!r}")
+        if "split" in self.env_args:
+            raise ValueError("the split is an option of the run, not one of env_args")
+        self.register_secrets()
+
+    @property
+    def models(self) -> dict[str, str | Model]:
+        """The model of each role, as a description or an object; ``executor`` is the default for other roles."""
+        if isinstance(self.model, Mapping):
+            models = dict(self.model)
+        else:
+            models = {} if self.model is None else {"executor": self.model}
+        return models if self.planner is None else {**models, "planner": self.planner}
+
+    @property
+    def asked(self) -> dict[str, str | Model]:
+        """The models that the agent asks: none for a policy, or an agent whose class has ``asks = False``."""
+        return self.models if asks(self.agent) else {}
+
+    @property
+    def episode_limits(self) -> EpisodeLimits:
+        """What each episode may take."""
+        return EpisodeLimits(self.episode_seconds, self.episode_tokens, self.episode_cost)
+
+    @property
+    def prompt_source(self) -> str | None:
+        """The set or folder of prompts: as given, else the set that the executor's model names; None for the standard.
+
+        All roles read one set. A planner of another kind than the executor gets the executor's.
+        """
+        if self.prompts is not None:
+            return str(self.prompts)
+        executor = self.asked.get("executor")
+        return None if executor is None else prompts_of(executor)
+
+    def register_secrets(self) -> None:
+        """Register the secrets among the options, and those of the environment, in this process.
+
+        A new spec does it by itself; a process that is sent one has to.
+        """
+        register_environment()
+        for arguments in (self.agent_args, self.env_args):
+            without_secrets(arguments)
+        for spec in (*self.models.values(), *self.wrappers):
+            if isinstance(spec, str):
+                without_key(spec)
+
+    def resolved(self) -> RunSpec:
+        """Return this spec with the split that the environment plays where none is named.
+
+        Raises:
+            UnknownName: For an environment that is not registered.
+        """
+        return self if self.split else replace(self, split=default_split(self.env))
+
+    def make_prompts(self) -> Prompts:
+        """Return the source of prompts, in the dialect of the environment where it has dialects.
+
+        Raises:
+            UnknownName: For an environment that is not registered.
+            PromptError: If there is no such set or folder.
+        """
+        dialect = self.env_args.get("dialect", default_argument(self.env, "dialect"))
+        # The command line reads 0.3 as a number.
+        return Prompts(self.prompt_source, None if dialect is None else str(dialect))
+
+    def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
+        """Return the agent, which reads its prompts from ``prompts``, by default those of the spec.
+
+        Raises:
+            UnknownName: For an environment, an agent or an argument of it that does not exist.
+            PromptError: If the folder cannot be read or replaces nothing.
+        """
+        profile = load_profile(game_profile(self.env))
+        if not isinstance(self.agent, str):
+            return self.agent
+        prompts = prompts or self.make_prompts()
+        agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self._agent_args())
+        if prompts.folder and not prompts.replaced:
+            raise PromptError(f"{prompts.folder} holds no prompt of {self.agent}, which reads {list(prompts.read)}")
+        return agent
+
+    def _agent_args(self) -> dict[str, Any]:
+        """Return the arguments of the agent; one that talks in several forms takes the one that its model names."""
+        executor = self.models.get("executor")
+        if executor is None or not isinstance(self.agent, str) or not takes(self.agent, "form"):
+            return dict(self.agent_args)
+        return {"form": form_of_spec(executor), **self.agent_args}
+
+    def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
+        """Return an environment with the arguments that the agent requires, in the wrappers of the spec.
+
+        Raises:
+            UnknownName: For a split, a wrapper or an argument that does not exist.
+        """
+        split = {} if self.split is None else {"split": self.split}
+        env = make_for(agent, self.env, **self.env_args, **split)
+        for wrapper in self.wrappers:
+            env = make_wrapper(wrapper, env)
+            check_is_text(env, wrapper.partition(",")[0])
+        return env
+
+    def make_models(self) -> dict[str, Model]:
+        """Return the model of each role that the agent asks.
+
+        Where the default model cannot be had, a user's agent gets to know it when it asks, if it does.
+
+        Raises:
+            ModelError: If one cannot be made.
+        """
+        return {role: self._made(model) if isinstance(model, str) else model for role, model in self.asked.items()}
+
+    def _made(self, model: str) -> Model:
+        try:
+            return make_model(model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed)
+        except ModelError as error:
+            if model != DEFAULT_MODEL or (isinstance(self.agent, str) and self.agent in AGENTS):
+                raise
+            return _Missing(str(error))
+
+    def described(self) -> dict[str, Any]:
+        """Return the options that can change episodes, as JSON values: objects by name, and without secrets."""
+        shown = {option.name: getattr(self, option.name) for option in fields(self) if option.metadata["decides"]}
+        names = {role: _model_name(model) for role, model in self.asked.items()}
+        others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
+        return redacted(
+            {
+                **shown,
+                "agent": _name(self.agent),
+                "agent_args": without_secrets(self._agent_args()),
+                "model": names.get("executor", "none"),
+                "planner": ", ".join(others) or None,
+                "prompts": self.prompt_source,
+                "env_args": without_secrets(self.env_args),
+                "wrappers": list(map(without_key, self.wrappers)),
+            }
+        )
+
+
+def _model_name(model: str | Model) -> str:
+    return recorded_spec(model) if isinstance(model, str) else _name(model)
+
+
+def _name(described: object) -> str:
+    """Return the name of an agent or a model; an object without a name has that of its class."""
+    if isinstance(described, str):
+        return without_key(described)
+    return str(getattr(described, "name", None) or getattr(described, "__name__", None) or type(described).__name__)

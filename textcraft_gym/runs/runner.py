@@ -1,0 +1,300 @@
+"""Evaluation: every task of a run once, into a run folder. A run that is started again plays the missing tasks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+from warnings import warn
+
+import gymnasium as gym
+
+from textcraft_gym.agents.redaction import redacted
+from textcraft_gym.episodes.episode import Episode, Job
+from textcraft_gym.episodes.step_limit import step_budget
+from textcraft_gym.errors import RunStopped, UnknownName
+from textcraft_gym.reports.records import TASK, Key, Record, Records, line_of, shown
+from textcraft_gym.runs.backends import make_backend
+from textcraft_gym.runs.backends.backend import PlayJobs, failed_episode
+from textcraft_gym.runs.fingerprints import code
+from textcraft_gym.runs.run_budget import budget_of, rest_of
+from textcraft_gym.runs.run_folder import RunFolder
+from textcraft_gym.runs.run_spec import DEFAULT_SEEDS, RunSpec
+from textcraft_gym.runs.stop_rule import StopRule
+from textcraft_gym.storage.json_types import is_of_type, type_name
+from textcraft_gym.task import Task, describe_task, task_hash, tasks_of
+
+MAX_EPISODES = 2_000_000
+"""Maximum number of episodes of a run."""
+
+
+class Planned(NamedTuple):
+    """An episode of a run: its job, the fields of its record that describe the task, and a digest of the task."""
+
+    job: Job
+    about: dict[str, Any]
+    digest: str
+
+
+class Plan(NamedTuple):
+    """What a spec comes to in this installation.
+
+    Attributes:
+        spec: The spec, with its step budget.
+        episodes: The episodes, by the keys of their records.
+        identity: What tells the run from others, as ``config.json`` holds it.
+    """
+
+    spec: RunSpec
+    episodes: dict[Key, Planned]
+    identity: dict[str, Any]
+
+
+def evaluate(
+    spec: RunSpec,
+    out: str | Path,
+    *,
+    on_start: Callable[[int, Records], None] = lambda total, done: None,
+    on_episode: Callable[[Record], None] = lambda record: None,
+    on_stop: Callable[[RunStopped], None] = lambda stop: warn(str(stop), stacklevel=4),
+) -> list[Record]:
+    """Play every task of a run that ``out`` does not hold yet, and write the summary and the report.
+
+    An environment without tasks is played once with each of ``limit`` seeds. A run stops before its last episode, and
+    has no summary yet, when it reaches a limit of money, tokens or time, or when no further episode can succeed: no key
+    is accepted, the quota is spent, the server is down. Started again, it goes on.
+
+    Args:
+        spec: The run.
+        out: The run folder, new or of an earlier start of the same run.
+        on_start: Called once with the number of episodes and the records that are there already.
+        on_episode: Called with each new record.
+        on_stop: Called at the end of a run that stopped, with what to do about it; by default that is a warning.
+
+    Returns:
+        One record an episode, in the order of the tasks, whose repeats come after all were played once; of a run that
+        stopped, those of the episodes so far.
+
+    Raises:
+        RunError: If ``out`` holds another run, cannot be read, or is being written by another process.
+        UnknownName: For an unknown agent, split, environment, wrapper, backend or argument of these.
+        ValueError: If there is no task to play, or two have one id.
+        ModelError, PromptError: If the models or the prompts cannot be had.
+        BackendError: If there can be no workers.
+    """
+    return list(play_run(spec, out, on_start=on_start, on_episode=on_episode, on_stop=on_stop))
+
+
+def play_run(
+    spec: RunSpec,
+    out: str | Path,
+    *,
+    on_start: Callable[[int, Records], None],
+    on_episode: Callable[[Record], None],
+    on_stop: Callable[[RunStopped], None],
+) -> Records:
+    """Evaluate as ``evaluate`` does, and return records that stay in their file, since a million have no room."""
+    spec = spec.resolved()
+    backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
+    spec, planned, identity = plan(spec)
+    _warn_of_equal_repeats(spec)
+    folder = RunFolder(out)
+    with ExitStack() as stack:
+        # An existing folder is locked before it is read; a new one is only made once the workers are.
+        if folder.path.is_dir():
+            stack.enter_context(folder.locked(identity))
+        budget = budget_of(spec, [out])
+        to_play = planned.keys() - folder.records.done
+        play = stack.enter_context(backend.open(rest_of(spec, budget))) if to_play and not budget.reached else None
+        stack.enter_context(folder.locked(identity))  # another process may have made the folder meanwhile
+        folder.begin(identity, code())
+        stack.callback(folder.close)
+        records = folder.records
+        missing = _missing(planned, records)
+        if missing:
+            folder.go_on(code())
+        on_start(len(planned), records.chosen(key for key in planned if key not in missing))
+        rule = StopRule(budget, len(missing))
+        if play is not None:
+            for record, line in stack.enter_context(closing(_played_records(play, missing, rule))):
+                try:
+                    folder.append(record, line)
+                except OSError as error:
+                    rule.trouble = f"an episode cannot be written: {error.strerror}"
+                    break
+                on_episode(record)
+        records = records.chosen(planned)
+        so_far = f"{len(records.done)} of {len(planned)} episodes are in {out}"
+        stop = rule.stop(so_far)
+        if stop is None:
+            try:
+                folder.finish(records)
+            except OSError as error:
+                rule.trouble = f"the summary cannot be written: {error.strerror}"
+                stop = rule.stop(so_far)
+    if stop is not None:
+        on_stop(stop)
+    return records
+
+
+def _warn_of_equal_repeats(spec: RunSpec) -> None:
+    """Warn where the episodes of a task may only repeat the first: every answer would be the likeliest."""
+    if spec.repeats > 1 and spec.asked and not (spec.temperature or getattr(spec.make_agent(), "temperature", 0)):
+        why = "the repeats of a task are alike unless the agent draws at random: it asks at a temperature of 0"
+        warn(f"{why}; give one (--temperature 0.7)", stacklevel=3)
+
+
+def raise_stop(stop: RunStopped) -> None:
+    """Raise it, as an ``on_stop``."""
+    raise stop
+
+
+def evaluate_or_raise(spec: RunSpec, out: str | Path) -> list[Record]:
+    """Evaluate; a run that stops raises ``RunStopped``, so that no other run is begun after it."""
+    return evaluate(spec, out, on_stop=raise_stop)
+
+
+def _missing(planned: Mapping[Key, Planned], records: Records) -> dict[Key, Planned]:
+    """Return the episodes to play, those never tried before first: lasting errors must not stop each start of a run."""
+    done = records.done
+    missing = [key for key in planned if key not in done]
+    return {key: planned[key] for key in sorted(missing, key=lambda key: key in records.played)}
+
+
+def plan(spec: RunSpec) -> Plan:
+    """Return the episodes of a run and its identity.
+
+    Raises:
+        UnknownName, PromptError, ValueError: If the environment, its wrappers, the agent or its prompts cannot be had.
+    """
+    prompts = spec.make_prompts()
+    agent = spec.make_agent(prompts)
+    with closing(spec.make_env(agent)) as env:
+        planned = _planned(spec, env)
+        budget = step_budget(env, agent, spec.max_steps)
+        identity = {
+            **spec.described(),
+            "max_steps": budget,
+            "env_sha256": env.get_wrapper_attr("fingerprint") if env.has_wrapper_attr("fingerprint") else None,
+            # With the same name and limit, a split may still have other tasks, or the same ids another content.
+            "tasks_sha256": _sha256(
+                "\n".join(episode.digest for episode in planned.values() if not episode.job.repeat)
+            ),
+            "prompts_sha256": prompts.sha256,
+            "version": version("textcraft-gym"),
+        }
+    # Through JSON, so that it equals the identity that is read from config.json: a tuple becomes a list.
+    return Plan(replace(spec, max_steps=budget), planned, redacted(json.loads(json.dumps(identity, default=repr))))
+
+
+def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[Key, Planned]:
+    """Return the episodes of the split, each task once before any is played again."""
+    once = _planned_once(spec, env)
+    if len(once) * spec.repeats > MAX_EPISODES:
+        raise ValueError(f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of {len(once)} tasks")
+    return {
+        (task, repeat): planned._replace(job=planned.job._replace(repeat=repeat))
+        for repeat in range(spec.repeats)
+        for task, planned in once.items()
+    }
+
+
+def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
+    """Return an episode for each task of the split, or for each seed where there are no tasks."""
+    tasks = tasks_of(env)
+    if tasks is not None:
+        to_play = chosen(tasks, spec.tasks)[: spec.limit]
+        if not to_play:
+            raise ValueError(f"{spec.env} has no tasks to play" + (f" in its split {spec.split}" if spec.split else ""))
+        for name, times in Counter(task.id for task in tasks).items():
+            if times > 1:  # a record tells episodes apart by the id, as does the environment
+                raise ValueError(f"{spec.env} lists {times} tasks of the id {name!r}: expected one")
+        return {
+            task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task)) for task in to_play
+        }
+    if spec.tasks is not None:
+        raise ValueError(f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds")
+    seeds = range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS))
+    return {_seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed)) for seed in seeds}
+
+
+def _described(task: Task) -> dict[str, Any]:
+    """Return the fields of a task in records.
+
+    Raises:
+        ValueError: If one of them is of another type than in a record; the task may be of a foreign environment.
+    """
+    about = describe_task(task)
+    for name, expected in TASK.items():
+        if not is_of_type(about[name], expected):
+            raise ValueError(f"expected {name} of a task of type {type_name(expected)}, got {shown(about[name])}")
+    return about
+
+
+def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
+    """Return the tasks with these ids, in the order of the split; all if none are named."""
+    if ids is None:
+        return tasks
+    known = {task.id: task for task in tasks}
+    for name in ids:
+        if name not in known:
+            raise UnknownName("task", name, list(known))
+    chosen = set(ids)
+    return [task for task in tasks if task.id in chosen]
+
+
+def _seed_key(seed: int) -> str:
+    return f"seed {seed}"
+
+
+def _describe_seed(seed: int) -> dict[str, Any]:
+    return {"task": _seed_key(seed), "group": "all", "depth": 0, "optimal_length": None}
+
+
+def _played_records(
+    play: PlayJobs, missing: dict[Key, Planned], rule: StopRule
+) -> Generator[tuple[Record, str], None, None]:
+    """Yield the record of each missing episode as it ends, with its line, as long as the run goes on."""
+    unplayed = dict(missing)
+    with closing(play(rule.jobs(planned.job for planned in missing.values()))) as episodes:
+        for episode in episodes:
+            planned = unplayed.pop(_key(episode, missing), None)
+            if planned is not None:  # a faulty backend may return an episode twice; it is written once
+                rule.ended(episode)
+                yield _record(planned, episode)
+
+
+def _key(episode: Episode, planned: Container[object]) -> Key:
+    """Return the key of an episode's record, whose task is its seed where the environment lists no tasks."""
+    key = str(episode.task), episode.repeat
+    return key if key in planned else (_seed_key(episode.seed), episode.repeat)
+
+
+def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
+    """Return the record of an episode and its line; one that cannot be written is the record of an error.
+
+    What was played may repeat a secret, as when a server's message becomes an action; the record does not.
+    """
+    try:
+        played = redacted(asdict(episode))
+        record = {**planned.about, **played, "task": planned.about["task"], "won": is_won(episode)}
+        return record, line_of(record)
+    except (TypeError, ValueError, RecursionError) as error:
+        unwritable = failed_episode(planned.job, f"its record cannot be written: {error}", cost=episode.cost)
+        record = {**planned.about, **redacted(asdict(unwritable)), "task": planned.about["task"], "won": None}
+        return record, line_of(record)
+
+
+def is_won(episode: Episode) -> bool | None:
+    """Return whether an episode was won; None in a world that does not say so, unless a limit lost it."""
+    return False if episode.won is None and episode.limit else episode.won
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Files and caches: arrays, streams of JSON, trajectories, a search index."""

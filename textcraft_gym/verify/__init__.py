@@ -1,0 +1,1 @@
+"""Rechecking a run folder."""
